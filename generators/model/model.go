@@ -4,6 +4,13 @@
 // agreement, because a field that CUE has and Go lacks would vanish silently.
 package model
 
+import (
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+)
+
 // A Catalog is one loaded and validated description.
 type Catalog struct {
 	// Events and Policies are in the order of the schema.
@@ -254,8 +261,10 @@ type File struct {
 	Also     []string `json:"also"`
 	Merge    string   `json:"merge"` // own, merge-json, merge-jsonc
 	Exec     bool     `json:"exec"`
-	Accepts  *Accepts `json:"accepts,omitempty"`
-	Install  bool     `json:"install"`
+	// Timeout overrides the host's way of writing timeouts in this file.
+	Timeout *TimeoutUnit `json:"timeout,omitempty"`
+	Accepts *Accepts     `json:"accepts,omitempty"`
+	Install bool         `json:"install"`
 }
 
 // Dest is where a file goes, for each scope that it can be installed in.
@@ -352,4 +361,24 @@ type TriggerState struct {
 	Optional bool   `json:"optional"`
 	State    string `json:"state"`
 	Channel  string `json:"channel"`
+}
+
+// Claims yields every claim of a host with the path of the fact that it is
+// about, in a fixed order.
+func (h Host) Claims() iter.Seq2[Claim, string] {
+	return func(yield func(Claim, string) bool) {
+		for _, s := range slices.Sorted(maps.Keys(h.Surfaces)) {
+			events := h.Surfaces[s].Events
+			for _, e := range slices.Sorted(maps.Keys(events)) {
+				if !yield(events[e].Claim, "surfaces."+s+".events."+e) {
+					return
+				}
+			}
+		}
+		for i, x := range h.Holes {
+			if !yield(x.Claim, "holes."+strconv.Itoa(i)) {
+				return
+			}
+		}
+	}
 }

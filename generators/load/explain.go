@@ -1,0 +1,427 @@
+package load
+
+import (
+	"fmt"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/build"
+	cueerrors "cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/token"
+)
+
+// A Finding is one mistake in a manifest.
+type Finding struct {
+	// Pos is file:line:column of the author's own line; empty if unknown.
+	Pos string
+	// Path leads to the field, keys joined by dots.
+	Path string
+	Text string
+	// Hint says what to write instead, where that can be known.
+	Hint string
+
+	at token.Position
+}
+
+func (f Finding) String() string {
+	s := f.Text
+	if f.Path != "" {
+		s = f.Path + ": " + s
+	}
+	if f.Pos != "" {
+		s = f.Pos + ": " + s
+	}
+	if f.Hint != "" {
+		s += "\n\thint: " + f.Hint
+	}
+	return s
+}
+
+// Findings are the mistakes of one load, in file order.
+type Findings []Finding
+
+func (f Findings) Error() string {
+	lines := make([]string, len(f))
+	for i, x := range f {
+		lines[i] = x.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// explainer maps CUE's errors to the author's lines.
+type explainer struct {
+	tree   *tree
+	author *build.Instance
+}
+
+// cueOwn recognises messages that CUE made itself; all others were written in
+// the schema for the author and say more.
+var cueOwn = regexp.MustCompile(`^(conflicting values|\d+ errors in empty disjunction|invalid value|empty disjunction|incomplete value|non-concrete|error in call|mismatched types|undefined field|structural cycle)`)
+
+func (x explainer) explain(err error, root cue.Value) Findings {
+	var all Findings
+	for _, e := range cueerrors.Errors(err) {
+		format, args := e.Msg()
+		text := fmt.Sprintf(format, args...)
+		raw := e.Path()
+		p, leaf := authorPath(raw)
+		f := Finding{Path: joinPath(p), Text: text}
+		node, pos := x.locate(p, e)
+		if pos.IsValid() {
+			f.at = pos.Position()
+			f.Pos = fmt.Sprintf("%s:%d:%d", x.tree.name(f.at.Filename), f.at.Line, f.at.Column)
+		}
+		f.Hint = hint(root, p, leaf, text, node)
+		if v := literal(node, leaf); v != "" && leaf == "" && !strings.Contains(text, v) && !strings.Contains(text, "required but not present") && !strings.Contains(text, "not allowed") {
+			f.Text += ", not " + v
+		}
+		// The whole vocabulary is noise once the likely word is known.
+		if f.Hint != "" {
+			f.Text, _, _ = strings.Cut(f.Text, "; known: ")
+		}
+		all = append(all, f)
+	}
+	all = single(all)
+	sort.SliceStable(all, func(i, j int) bool {
+		a, b := all[i].at, all[j].at
+		if a.Filename != b.Filename {
+			return a.Filename < b.Filename
+		}
+		return a.Offset < b.Offset
+	})
+	return all
+}
+
+// single keeps one finding for each mistake: the one that the schema wrote for
+// the author where there is one, and no consequence of another finding.
+func single(all Findings) Findings {
+	rank := func(f Finding) int {
+		switch {
+		case cueOwn.MatchString(f.Text):
+			return 1
+		case f.Pos == "":
+			return 2
+		}
+		return 3
+	}
+	var out Findings
+	for i, f := range all {
+		keep := true
+		for j, g := range all {
+			if i == j {
+				continue
+			}
+			same := f.Path == g.Path || f.Pos != "" && f.Pos == g.Pos && f.Text == g.Text
+			switch {
+			case same && rank(g) > rank(f), same && rank(g) == rank(f) && j < i:
+				keep = false
+			// A check on a hidden field, or an error of a helper that is not
+			// the author's at all, follows from a mistake beside it.
+			case hidden(f.Path) && !hidden(g.Path) && strings.HasPrefix(g.Path, parent(f.Path)):
+				keep = false
+			case !strings.HasPrefix(f.Path, "hosts") && strings.HasPrefix(g.Path, "hosts"):
+				keep = false
+			// What a struct may hold hangs on the field that says its kind.
+			case strings.HasSuffix(f.Text, "field not allowed") && discriminates(g) && strings.HasPrefix(f.Path, parent(g.Path)+"."):
+				keep = false
+			// A value that fails in one place fails all that contains it.
+			case rank(f) == 1 && strings.HasPrefix(g.Path, f.Path+"."):
+				keep = false
+			}
+		}
+		if keep {
+			// Hidden checks are ours: show the field that they are about.
+			if hidden(f.Path) {
+				f.Path = parent(f.Path)
+			}
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// discriminates tells whether a finding is about a field on which the shape of
+// its struct depends.
+func discriminates(f Finding) bool {
+	switch f.Path[strings.LastIndexByte(f.Path, '.')+1:] {
+	case "kind", "style", "basis":
+		return !strings.HasSuffix(f.Text, "field not allowed")
+	}
+	return false
+}
+
+func hidden(p string) bool {
+	return strings.HasPrefix(p[strings.LastIndexByte(p, '.')+1:], "_")
+}
+
+func parent(p string) string {
+	if i := strings.LastIndexByte(p, '.'); i >= 0 {
+		return p[:i]
+	}
+	return ""
+}
+
+// authorPath turns a path of schema/declare into the manifest's own: checks
+// mirror the manifests, with one more step for the element of a list.
+func authorPath(p []string) (path []string, leaf string) {
+	out := make([]string, 0, len(p))
+	for _, s := range p {
+		if u, err := strconv.Unquote(s); err == nil {
+			s = u
+		}
+		out = append(out, s)
+	}
+	if len(out) == 0 || out[0] != "checks" {
+		return out, ""
+	}
+	out[0] = "hosts"
+	for i, s := range out[:len(out)-1] {
+		if s == "native" || s == "matchable" || s == "caps" {
+			return out[:i+1], out[i+1]
+		}
+	}
+	return out, ""
+}
+
+func joinPath(p []string) string {
+	q := make([]string, len(p))
+	for i, s := range p {
+		q[i] = s
+		if strings.Contains(s, ".") {
+			q[i] = strconv.Quote(s)
+		}
+	}
+	return strings.Join(q, ".")
+}
+
+// locate finds the author's node for a path: the deepest label along it in the
+// author's files, else a position of the error that lies in them.
+func (x explainer) locate(p []string, e cueerrors.Error) (*ast.Field, token.Pos) {
+	var best *ast.Field
+	depth := 0
+	for _, f := range x.author.Files {
+		if n, d := descend(f.Decls, p); d > depth {
+			best, depth = n, d
+		}
+	}
+	if depth == len(p) && best != nil {
+		return best, best.Label.Pos()
+	}
+	// The value comes from elsewhere in the author's files: a shared field.
+	for _, q := range cueerrors.Positions(e) {
+		if f := x.literalAt(q); f != nil {
+			return f, f.Value.Pos()
+		}
+	}
+	if best == nil || depth < len(p)-1 {
+		for _, q := range cueerrors.Positions(e) {
+			if x.wrote(q) {
+				return best, q
+			}
+		}
+	}
+	if best != nil {
+		return best, best.Label.Pos()
+	}
+	return nil, e.Position()
+}
+
+// wrote tells whether a position lies in the author's files.
+func (x explainer) wrote(p token.Pos) bool {
+	for _, f := range x.author.Files {
+		if f.Filename == p.Filename() {
+			return true
+		}
+	}
+	return false
+}
+
+// literalAt finds the field whose literal value starts at a position.
+func (x explainer) literalAt(p token.Pos) (found *ast.Field) {
+	if !p.IsValid() || !x.wrote(p) {
+		return nil
+	}
+	for _, f := range x.author.Files {
+		if f.Filename != p.Filename() {
+			continue
+		}
+		ast.Walk(f, func(n ast.Node) bool {
+			if fld, ok := n.(*ast.Field); ok && literal(fld, "") != "" && fld.Value.Pos().Offset() == p.Offset() {
+				found = fld
+			}
+			return found == nil
+		}, nil)
+	}
+	return found
+}
+
+// descend follows a path through field labels and, for digits, list elements.
+func descend(decls []ast.Decl, p []string) (found *ast.Field, depth int) {
+	if len(p) == 0 {
+		return nil, 0
+	}
+	for _, d := range decls {
+		fld, ok := d.(*ast.Field)
+		if !ok {
+			continue
+		}
+		name, _, err := ast.LabelName(fld.Label)
+		if err != nil || name != p[0] {
+			continue
+		}
+		at, n := fld, 1
+		for _, s := range structs(fld.Value) {
+			if q, m := descend(s.Elts, p[1:]); m > 0 && m+1 > n {
+				at, n = q, m+1
+			}
+		}
+		if l, ok := fld.Value.(*ast.ListLit); ok && len(p) > 1 {
+			if i, err := strconv.Atoi(p[1]); err == nil && i >= 0 && i < len(l.Elts) {
+				el := &ast.Field{Label: fld.Label, Value: l.Elts[i]}
+				at, n = elementField(el, l.Elts[i]), 2
+				for _, s := range structs(l.Elts[i]) {
+					if q, m := descend(s.Elts, p[2:]); m > 0 {
+						at, n = q, m+2
+					}
+				}
+			}
+		}
+		if n > depth {
+			found, depth = at, n
+		}
+	}
+	return found, depth
+}
+
+// elementField stands for a list element, whose place is its own.
+func elementField(f *ast.Field, v ast.Expr) *ast.Field {
+	lbl := &ast.Ident{Name: "element", NamePos: v.Pos()}
+	return &ast.Field{Label: lbl, Value: f.Value}
+}
+
+// structs lists the struct literals of an expression: a & {b} has one.
+func structs(x ast.Expr) []*ast.StructLit {
+	switch x := x.(type) {
+	case *ast.StructLit:
+		return []*ast.StructLit{x}
+	case *ast.BinaryExpr:
+		return append(structs(x.X), structs(x.Y)...)
+	case *ast.ParenExpr:
+		return structs(x.X)
+	}
+	return nil
+}
+
+// literal is the text of the value that the author wrote, if it is a literal.
+func literal(n *ast.Field, leaf string) string {
+	if leaf != "" {
+		return strconv.Quote(leaf)
+	}
+	if n == nil {
+		return ""
+	}
+	switch v := n.Value.(type) {
+	case *ast.BasicLit:
+		return v.Value
+	case *ast.UnaryExpr:
+		if b, ok := v.X.(*ast.BasicLit); ok {
+			return v.Op.String() + b.Value
+		}
+	}
+	return ""
+}
+
+var listed = regexp.MustCompile(`(?:must be one of|known:|must be|is one of) ([A-Za-z0-9_@.*:/-]+(?:(?:, | or )[A-Za-z0-9_@.*:/-]+)*)`)
+
+// hint says what to write instead.
+func hint(root cue.Value, p []string, leaf, text string, n *ast.Field) string {
+	if strings.Contains(text, "required but not present") && len(p) > 1 && p[len(p)-2] == "events" {
+		return fmt.Sprintf("map %s, or name the gap: %s: {kind: \"gap\", gap: \"no-event\", degradation: \"what the user loses\", claim: {basis: \"documented\", version: \"1.0.0\", on: \"2026-11\"}}", p[len(p)-1], p[len(p)-1])
+	}
+	if strings.Contains(text, "field not allowed") && len(p) > 1 && root.Exists() {
+		if near := nearest(fieldsAt(root, p[:len(p)-1]), p[len(p)-1]); near != "" {
+			return "did you mean " + near + "?"
+		}
+		return ""
+	}
+	word := leaf
+	if word == "" {
+		if v, err := strconv.Unquote(literal(n, "")); err == nil {
+			word = v
+		}
+	}
+	if word == "" {
+		return ""
+	}
+	if m := listed.FindStringSubmatch(text); m != nil {
+		if near := nearest(strings.FieldsFunc(m[1], func(r rune) bool { return r == ',' || r == ' ' }), word); near != "" {
+			return "did you mean " + near + "?"
+		}
+	}
+	if ms := regexp.MustCompile(`^"(\d+) ?(ms|s|m)"$`).FindStringSubmatch(literal(n, "")); ms != nil {
+		k, _ := strconv.Atoi(ms[1])
+		return fmt.Sprintf("write %d", k*map[string]int{"ms": 1, "s": 1000, "m": 60_000}[ms[2]])
+	}
+	return ""
+}
+
+// fieldsAt lists the fields that the schema knows at a place.
+func fieldsAt(root cue.Value, at []string) []string {
+	sel := make([]cue.Selector, len(at))
+	for i, s := range at {
+		sel[i] = cue.Str(s)
+		if k, err := strconv.Atoi(s); err == nil {
+			sel[i] = cue.Index(k)
+		}
+	}
+	it, err := root.LookupPath(cue.MakePath(sel...)).Fields(cue.All())
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for it.Next() {
+		if it.Selector().LabelType() == cue.StringLabel {
+			out = append(out, it.Selector().Unquoted())
+		}
+	}
+	return out
+}
+
+// nearest is the candidate within two edits of name, if there is one.
+func nearest(candidates []string, name string) string {
+	best, d := "", 3
+	for _, k := range candidates {
+		if k == name {
+			continue
+		}
+		if n := distance(strings.ToLower(k), strings.ToLower(name)); n < d && n < len(name) {
+			best, d = k, n
+		}
+	}
+	return best
+}
+
+// distance is the Levenshtein distance of two short words.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diag := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := diag
+			if a[i-1] != b[j-1] {
+				cost++
+			}
+			diag = row[j]
+			row[j] = min(row[j]+1, row[j-1]+1, cost)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,220 @@
+// Package load turns the CUE description into the typed model, or into errors
+// that name the author's own line.
+//
+// Validation has two stages. The first holds each manifest against the schema.
+// The second, schema/declare, computes what follows from all of them (levels,
+// cross-checks) and runs only when the first is clean, so that one mistake is
+// reported once.
+package load
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/cuecontext"
+	cueerrors "cuelang.org/go/cue/errors"
+	cueload "cuelang.org/go/cue/load"
+	"cuelang.org/go/cue/parser"
+
+	"github.com/flow-agents/flow-agents/generators/model"
+)
+
+// A Manifest is a file that isn't part of the tree being loaded: a host from
+// elsewhere, or a changed copy of a shipped one. It replaces every file of the
+// tree that defines one of the same hosts.
+type Manifest struct {
+	// Name is how errors call the file.
+	Name string
+	Data []byte
+}
+
+// Options says what to load beside the tree.
+type Options struct {
+	// Show names a file of the tree in errors; nil leaves the path as it is.
+	Show func(path string) string
+	// Extra manifests join the tree's own.
+	Extra []Manifest
+	// Only the extra manifests' hosts are loaded.
+	Alone bool
+}
+
+// A Description is the evaluated CUE: the typed catalog, and the schema itself
+// for exporters.
+type Description struct {
+	Catalog *model.Catalog
+	Schema  cue.Value
+}
+
+// root is where the tree appears to CUE, which wants absolute names.
+func root() string {
+	if runtime.GOOS == "windows" {
+		return `C:\flow-agents`
+	}
+	return "/flow-agents"
+}
+
+// Load reads cue.mod, schema and manifests below fsys. The error is a Findings
+// if it is the manifests that are wrong.
+func Load(fsys fs.FS, o Options) (*Description, error) {
+	t, err := readTree(fsys, o)
+	if err != nil {
+		return nil, err
+	}
+	ctx := cuecontext.New()
+	insts := cueload.Instances([]string{"./schema", "./manifests", "./schema/declare"}, &cueload.Config{
+		Dir:     root(),
+		Overlay: t.overlay,
+		Env:     []string{"CUE_REGISTRY=none"}, // never reach for a registry
+	})
+	schema, manifests, declare := insts[0], insts[1], insts[2]
+	ex := explainer{tree: t, author: manifests}
+	vals := make([]cue.Value, len(insts))
+	for i, in := range insts {
+		if in.Err != nil {
+			return nil, ex.explain(in.Err, cue.Value{})
+		}
+		vals[i] = ctx.BuildInstance(in)
+		if in == declare {
+			break // evaluated below, once the manifests are known to be sound
+		}
+		e := ex
+		if in == schema {
+			e.author = schema
+		}
+		opts := []cue.Option{cue.All(), cue.DisallowCycles(true), cue.Concrete(in == manifests)}
+		if err := vals[i].Validate(opts...); err != nil {
+			return nil, e.explain(err, vals[i])
+		}
+	}
+	d := vals[2]
+	for _, p := range []string{"checks", "declarations"} {
+		if err := d.LookupPath(cue.ParsePath(p)).Validate(cue.All(), cue.Concrete(true)); err != nil {
+			return nil, ex.explain(err, vals[1])
+		}
+	}
+	cat, err := decode(vals[0], vals[1], d)
+	if err != nil {
+		return nil, err
+	}
+	return &Description{cat, vals[0]}, nil
+}
+
+// tree is the set of CUE files in the form that CUE's loader takes, and the
+// names to show for them.
+type tree struct {
+	overlay map[string]cueload.Source
+	shown   map[string]string
+}
+
+func readTree(fsys fs.FS, o Options) (*tree, error) {
+	t := &tree{overlay: map[string]cueload.Source{}, shown: map[string]string{}}
+	replaced := map[string]bool{}
+	extras := make([]*ast.File, len(o.Extra))
+	for i, m := range o.Extra {
+		f, err := parser.ParseFile(m.Name, m.Data)
+		if err != nil {
+			return nil, syntax(err)
+		}
+		if f.PackageName() == "" {
+			return nil, Findings{{Pos: m.Name + ":1:1", Text: "a manifest starts with `package manifests`"}}
+		}
+		extras[i] = f
+		for _, id := range hostIDs(f) {
+			replaced[id] = true
+		}
+	}
+	for _, dir := range []string{"cue.mod", "schema", "manifests"} {
+		err := fs.WalkDir(fsys, dir, func(p string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() || path.Ext(p) != ".cue" {
+				return err
+			}
+			data, err := fs.ReadFile(fsys, p)
+			if err != nil {
+				return err
+			}
+			if dir == "manifests" && (o.Alone || len(replaced) > 0) {
+				f, err := parser.ParseFile(p, data)
+				if err != nil {
+					return syntax(err)
+				}
+				ids := hostIDs(f)
+				if len(ids) > 0 && (o.Alone || slices.ContainsFunc(ids, func(id string) bool { return replaced[id] })) {
+					return nil
+				}
+			}
+			name := p
+			if o.Show != nil {
+				name = o.Show(p)
+			}
+			t.add(filepath.FromSlash(p), name, data)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for i, m := range o.Extra {
+		t.add(filepath.Join("manifests", fmt.Sprintf("extra%d_%s", i, filepath.Base(m.Name))), m.Name, m.Data)
+	}
+	return t, nil
+}
+
+func (t *tree) add(p, shown string, data []byte) {
+	abs := filepath.Join(root(), p)
+	t.overlay[abs] = cueload.FromBytes(data)
+	t.shown[abs] = shown
+}
+
+func (t *tree) name(abs string) string {
+	if s, ok := t.shown[abs]; ok {
+		return s
+	}
+	return abs
+}
+
+// hostIDs lists the hosts that a manifest defines: hosts: ID: ....
+func hostIDs(f *ast.File) []string {
+	var ids []string
+	for _, d := range f.Decls {
+		fld, ok := d.(*ast.Field)
+		if !ok {
+			continue
+		}
+		if name, _, _ := ast.LabelName(fld.Label); name != "hosts" {
+			continue
+		}
+		for _, s := range structs(fld.Value) {
+			for _, e := range s.Elts {
+				if sub, ok := e.(*ast.Field); ok {
+					if id, _, err := ast.LabelName(sub.Label); err == nil {
+						ids = append(ids, id)
+					}
+				}
+			}
+		}
+	}
+	return ids
+}
+
+// syntax reports what the parser could not read; it knows the place itself.
+func syntax(err error) error {
+	var out Findings
+	for _, e := range cueerrors.Errors(err) {
+		f := Finding{Text: e.Error()}
+		if p := e.Position(); p.IsValid() {
+			f.at = p.Position()
+			f.Pos = fmt.Sprintf("%s:%d:%d", f.at.Filename, f.at.Line, f.at.Column)
+		}
+		format, args := e.Msg()
+		f.Text = strings.TrimSpace(fmt.Sprintf(format, args...))
+		out = append(out, f)
+	}
+	return out
+}
