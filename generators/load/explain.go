@@ -25,7 +25,17 @@ type Finding struct {
 	Hint string
 
 	at token.Position
+	// node is the author's field that is at fault; with it mended, nothing more
+	// is to be said about the paths in mends.
+	node     *ast.Field
+	within   *ast.Field
+	mends    []string
+	stageTwo bool
 }
+
+// unknownField and missingField recognise CUE's two messages about structure.
+func (f Finding) unknownField() bool { return strings.HasSuffix(f.Text, "field not allowed") }
+func (f Finding) missingField() bool { return strings.HasSuffix(f.Text, "required but not present") }
 
 func (f Finding) String() string {
 	s := f.Text
@@ -44,6 +54,37 @@ func (f Finding) String() string {
 // Findings are the mistakes of one load, in file order.
 type Findings []Finding
 
+// consequence tells whether a finding may come from having mended others: it
+// is about what was mended, or CUE's own word about something incomplete.
+func (f Finding) consequence(mended []string) bool {
+	if !strings.HasPrefix(f.Path, "hosts.") || f.Pos == "" || cueOwn.MatchString(f.Text) {
+		return true
+	}
+	for _, m := range mended {
+		if f.Path == m || strings.HasPrefix(f.Path, m+".") || strings.HasPrefix(m, f.Path+".") {
+			return true
+		}
+	}
+	if f.missingField() {
+		// What the author wrote there may be borrowed from a place that is
+		// mended.
+		if f.within == nil {
+			return true
+		}
+		_, whole := f.within.Value.(*ast.StructLit)
+		return !whole
+	}
+	return false
+}
+
+// stage is 2 if the findings are about what follows from sound manifests.
+func (f Findings) stage() int {
+	if len(f) > 0 && f[0].stageTwo {
+		return 2
+	}
+	return 1
+}
+
 func (f Findings) Error() string {
 	lines := make([]string, len(f))
 	for i, x := range f {
@@ -60,7 +101,7 @@ type explainer struct {
 
 // cueOwn recognises messages that CUE made itself; all others were written in
 // the schema for the author and say more.
-var cueOwn = regexp.MustCompile(`^(conflicting values|\d+ errors in empty disjunction|invalid value|empty disjunction|incomplete value|non-concrete|error in call|mismatched types|undefined field|structural cycle)`)
+var cueOwn = regexp.MustCompile(`^(conflicting values|\d+ errors in empty disjunction|invalid value|empty disjunction|incomplete value|unresolved disjunction|required field missing|non-concrete|error in call|mismatched types|undefined field|structural cycle)`)
 
 func (x explainer) explain(err error, root cue.Value) Findings {
 	var all Findings
@@ -75,7 +116,21 @@ func (x explainer) explain(err error, root cue.Value) Findings {
 			f.at = pos.Position()
 			f.Pos = fmt.Sprintf("%s:%d:%d", x.tree.name(f.at.Filename), f.at.Line, f.at.Column)
 		}
+		f.node, f.mends = node, []string{f.Path}
 		f.Hint = hint(root, p, leaf, text, node)
+		switch {
+		case f.unknownField():
+			if near, ok := strings.CutPrefix(f.Hint, "did you mean "); ok {
+				f.mends = append(f.mends, parent(f.Path)+"."+strings.TrimSuffix(near, "?"))
+			}
+		case f.missingField():
+			f.within, f.node = node, nil // what is there is not at fault
+		case discriminates(f) && len(p) > 1:
+			// The shape of a struct hangs on its kind: without it there is no
+			// saying what is wrong with the rest.
+			f.node, _ = x.locate(p[:len(p)-1], e)
+			f.mends = append(f.mends, parent(f.Path))
+		}
 		if v := literal(node, leaf); v != "" && leaf == "" && !strings.Contains(text, v) && !strings.Contains(text, "required but not present") && !strings.Contains(text, "not allowed") {
 			f.Text += ", not " + v
 		}
@@ -86,6 +141,12 @@ func (x explainer) explain(err error, root cue.Value) Findings {
 		all = append(all, f)
 	}
 	all = single(all)
+	sortFindings(all)
+	return all
+}
+
+// sortFindings puts findings in the order of the author's files.
+func sortFindings(all Findings) {
 	sort.SliceStable(all, func(i, j int) bool {
 		a, b := all[i].at, all[j].at
 		if a.Filename != b.Filename {
@@ -93,7 +154,6 @@ func (x explainer) explain(err error, root cue.Value) Findings {
 		}
 		return a.Offset < b.Offset
 	})
-	return all
 }
 
 // single keeps one finding for each mistake: the one that the schema wrote for
@@ -126,7 +186,7 @@ func single(all Findings) Findings {
 			case !strings.HasPrefix(f.Path, "hosts") && strings.HasPrefix(g.Path, "hosts"):
 				keep = false
 			// What a struct may hold hangs on the field that says its kind.
-			case strings.HasSuffix(f.Text, "field not allowed") && discriminates(g) && strings.HasPrefix(f.Path, parent(g.Path)+"."):
+			case f.unknownField() && discriminates(g) && strings.HasPrefix(f.Path, parent(g.Path)+"."):
 				keep = false
 			// A value that fails in one place fails all that contains it.
 			case rank(f) == 1 && strings.HasPrefix(g.Path, f.Path+"."):
@@ -137,6 +197,7 @@ func single(all Findings) Findings {
 			// Hidden checks are ours: show the field that they are about.
 			if hidden(f.Path) {
 				f.Path = parent(f.Path)
+				f.mends = []string{f.Path}
 			}
 			out = append(out, f)
 		}
@@ -149,7 +210,7 @@ func single(all Findings) Findings {
 func discriminates(f Finding) bool {
 	switch f.Path[strings.LastIndexByte(f.Path, '.')+1:] {
 	case "kind", "style", "basis":
-		return !strings.HasSuffix(f.Text, "field not allowed")
+		return !f.unknownField()
 	}
 	return false
 }

@@ -67,6 +67,76 @@ func Load(fsys fs.FS, o Options) (*Description, error) {
 	if err != nil {
 		return nil, err
 	}
+	d, err := evaluate(t)
+	if _, ok := err.(Findings); ok {
+		return nil, t.all()
+	}
+	return d, err
+}
+
+// all collects the mistakes of a tree in rounds. CUE reports an unknown field
+// only where nothing else is wrong, so what a round finds is replaced by
+// something that fits, at unchanged offsets, before the next.
+func (t *tree) all() Findings {
+	var found Findings
+	var mended []string // paths about which everything is said
+	for round := range maxRounds {
+		_, err := evaluate(t)
+		fs, ok := err.(Findings)
+		if !ok || fs.stage() > found.stage() && found != nil {
+			break
+		}
+		if values := slices.DeleteFunc(slices.Clone(fs), Finding.unknownField); len(values) > 0 {
+			fs = values
+		}
+		news := 0
+		for _, f := range fs {
+			if round > 0 && f.consequence(mended) {
+				continue
+			}
+			mended = append(mended, f.mends...)
+			found = append(found, f)
+			news++
+			t.mend(f)
+		}
+		if news == 0 {
+			break
+		}
+	}
+	sortFindings(found)
+	return found
+}
+
+// maxRounds bounds the work on a manifest that is wrong all over.
+const maxRounds = 12
+
+// mend takes a mistake out of the source: a wrong value becomes _, a field
+// that must not be there an empty struct, which fits everywhere.
+func (t *tree) mend(f Finding) {
+	if f.node == nil {
+		return
+	}
+	n, with := ast.Node(f.node.Value), "_"
+	if f.unknownField() {
+		n, with = f.node, "{}"
+	}
+	from, to := n.Pos().Position(), n.End().Position()
+	src, ok := t.source[from.Filename]
+	if !ok || to.Offset > len(src) || to.Offset-from.Offset < len(with) {
+		return
+	}
+	src = slices.Clone(src)
+	for i := from.Offset; i < to.Offset; i++ {
+		if src[i] != '\n' {
+			src[i] = ' '
+		}
+	}
+	copy(src[from.Offset:], with)
+	t.source[from.Filename] = src
+	t.overlay[from.Filename] = cueload.FromBytes(src)
+}
+
+func evaluate(t *tree) (*Description, error) {
 	ctx := cuecontext.New()
 	insts := cueload.Instances([]string{"./schema", "./manifests", "./schema/declare"}, &cueload.Config{
 		Dir:     root(),
@@ -96,7 +166,11 @@ func Load(fsys fs.FS, o Options) (*Description, error) {
 	d := vals[2]
 	for _, p := range []string{"checks", "declarations"} {
 		if err := d.LookupPath(cue.ParsePath(p)).Validate(cue.All(), cue.Concrete(true)); err != nil {
-			return nil, ex.explain(err, vals[1])
+			fs := ex.explain(err, vals[1])
+			for i := range fs {
+				fs[i].stageTwo = true
+			}
+			return nil, fs
 		}
 	}
 	cat, err := decode(vals[0], vals[1], d)
@@ -110,11 +184,12 @@ func Load(fsys fs.FS, o Options) (*Description, error) {
 // names to show for them.
 type tree struct {
 	overlay map[string]cueload.Source
+	source  map[string][]byte
 	shown   map[string]string
 }
 
 func readTree(fsys fs.FS, o Options) (*tree, error) {
-	t := &tree{overlay: map[string]cueload.Source{}, shown: map[string]string{}}
+	t := &tree{overlay: map[string]cueload.Source{}, source: map[string][]byte{}, shown: map[string]string{}}
 	replaced := map[string]bool{}
 	extras := make([]*ast.File, len(o.Extra))
 	for i, m := range o.Extra {
@@ -169,6 +244,7 @@ func readTree(fsys fs.FS, o Options) (*tree, error) {
 func (t *tree) add(p, shown string, data []byte) {
 	abs := filepath.Join(root(), p)
 	t.overlay[abs] = cueload.FromBytes(data)
+	t.source[abs] = data
 	t.shown[abs] = shown
 }
 

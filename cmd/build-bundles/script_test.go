@@ -1,0 +1,68 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite what the scripts expect")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"build-bundles": main})
+}
+
+func TestScripts(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("SRC", root)
+			for _, k := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS", "GOPROXY"} {
+				if v, ok := os.LookupEnv(k); ok {
+					e.Setenv(k, v)
+				}
+			}
+			if os.Getenv("GOCACHE") == "" {
+				if d, err := os.UserCacheDir(); err == nil {
+					e.Setenv("GOCACHE", filepath.Join(d, "go-build"))
+				}
+			}
+			if os.Getenv("GOMODCACHE") == "" && os.Getenv("GOPATH") == "" {
+				if h, err := os.UserHomeDir(); err == nil {
+					e.Setenv("GOPATH", filepath.Join(h, "go"))
+				}
+			}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"mutate": mutate},
+	})
+}
+
+// mutate HOST OLD NEW [OLD NEW]... copies a shipped manifest to mutated.cue
+// with each OLD, where it stands first, replaced by NEW.
+func mutate(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 || len(args)%2 == 0 {
+		ts.Fatalf("usage: mutate HOST OLD NEW [OLD NEW]...")
+	}
+	data, err := os.ReadFile(filepath.Join(ts.Getenv("SRC"), "manifests", args[0]+".cue"))
+	ts.Check(err)
+	text := string(data)
+	for i := 1; i < len(args); i += 2 {
+		if !strings.Contains(text, args[i]) {
+			ts.Fatalf("%s.cue has no %q", args[0], args[i])
+		}
+		text = strings.Replace(text, args[i], args[i+1], 1)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("mutated.cue"), []byte(text), 0o644))
+}
