@@ -12,8 +12,10 @@ import (
 	"github.com/flow-agents/flow-agents/generators/declaration"
 	"github.com/flow-agents/flow-agents/generators/docs"
 	"github.com/flow-agents/flow-agents/generators/fileset"
+	"github.com/flow-agents/flow-agents/generators/fixtures"
 	"github.com/flow-agents/flow-agents/generators/load"
 	"github.com/flow-agents/flow-agents/generators/model"
+	"github.com/flow-agents/flow-agents/generators/wrapper"
 )
 
 // Text renders everything that belongs under bundles/: one folder for each
@@ -45,7 +47,9 @@ func Host(c *model.Catalog, h model.Host, tree fs.FS) (fileset.Set, error) {
 	for _, emit := range []func() (fileset.Set, error){
 		func() (fileset.Set, error) { return bundle.Emit(c, h) },
 		func() (fileset.Set, error) { return config.Emit(c, h, tree) },
+		func() (fileset.Set, error) { return wrapper.Emit(h, tree) },
 		func() (fileset.Set, error) { return declaration.Emit(c, h) },
+		func() (fileset.Set, error) { return fixtures.Emit(c, h) },
 		func() (fileset.Set, error) { return docs.EmitHost(c, h, tree) },
 	} {
 		set, err := emit()
