@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/flow-agents/flow-agents/conformance/observed"
 	"github.com/flow-agents/flow-agents/generators/bundle"
 	"github.com/flow-agents/flow-agents/generators/config"
 	"github.com/flow-agents/flow-agents/generators/declaration"
@@ -15,8 +16,23 @@ import (
 	"github.com/flow-agents/flow-agents/generators/fixtures"
 	"github.com/flow-agents/flow-agents/generators/load"
 	"github.com/flow-agents/flow-agents/generators/model"
+	"github.com/flow-agents/flow-agents/generators/observe"
 	"github.com/flow-agents/flow-agents/generators/wrapper"
 )
+
+// Load reads the description and raises what acceptance has seen to observed.
+func Load(tree fs.FS, o load.Options) (*load.Description, error) {
+	d, err := load.Load(tree, o)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := observed.Load(observed.Committed())
+	if err != nil {
+		return nil, err
+	}
+	observe.Apply(d.Catalog, seen)
+	return d, nil
+}
 
 // Text renders everything that belongs under bundles/: one folder for each
 // host, and the pages and schemas that speak of all of them. tree holds the

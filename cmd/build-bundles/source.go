@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	flowagents "github.com/flow-agents/flow-agents"
+	"github.com/flow-agents/flow-agents/generators"
 	"github.com/flow-agents/flow-agents/generators/load"
 )
 
@@ -78,7 +79,7 @@ func (s source) load(files, dirs []string) (*load.Description, error) {
 		}
 		o.Extra = append(o.Extra, load.Manifest{Name: f, Data: data})
 	}
-	return load.Load(s.fsys, o)
+	return generators.Load(s.fsys, o)
 }
 
 // report prints the findings of a load, if err is that, and says so.
