@@ -11,9 +11,12 @@ import (
 	"github.com/flow-agents/flow-agents/generators/bundle"
 	"github.com/flow-agents/flow-agents/generators/config"
 	"github.com/flow-agents/flow-agents/generators/declaration"
+	"github.com/flow-agents/flow-agents/generators/descriptor"
 	"github.com/flow-agents/flow-agents/generators/docs"
 	"github.com/flow-agents/flow-agents/generators/fileset"
 	"github.com/flow-agents/flow-agents/generators/fixtures"
+	"github.com/flow-agents/flow-agents/generators/installer"
+	"github.com/flow-agents/flow-agents/generators/jsonschema"
 	"github.com/flow-agents/flow-agents/generators/load"
 	"github.com/flow-agents/flow-agents/generators/model"
 	"github.com/flow-agents/flow-agents/generators/observe"
@@ -54,6 +57,9 @@ func Text(d *load.Description, tree fs.FS) (fileset.Set, error) {
 	if err := add(docs.Emit(c, tree)); err != nil {
 		return nil, err
 	}
+	if err := add(jsonschema.Emit(d.Schema)); err != nil {
+		return nil, err
+	}
 	return out.Sorted()
 }
 
@@ -66,6 +72,8 @@ func Host(c *model.Catalog, h model.Host, tree fs.FS) (fileset.Set, error) {
 		func() (fileset.Set, error) { return wrapper.Emit(h, tree) },
 		func() (fileset.Set, error) { return declaration.Emit(c, h) },
 		func() (fileset.Set, error) { return fixtures.Emit(c, h) },
+		func() (fileset.Set, error) { return installer.Emit(h, tree) },
+		func() (fileset.Set, error) { return descriptor.Emit(c) },
 		func() (fileset.Set, error) { return docs.EmitHost(c, h, tree) },
 	} {
 		set, err := emit()
