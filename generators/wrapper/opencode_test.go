@@ -93,7 +93,7 @@ func TestOpencodeAllows(t *testing.T) {
 			}
 			start := time.Now()
 			o, _ := r.run(m{"steps": steps})
-			if took := time.Since(start); took > 20*time.Second {
+			if took := time.Since(start); took > 25*time.Second {
 				t.Errorf("took %v", took)
 			}
 			for i, res := range o.Results {
@@ -315,5 +315,21 @@ func TestOpencodeTwoCopies(t *testing.T) {
 	}
 	if len(o.Prompts) != 1 {
 		t.Errorf("prompts %v", o.Prompts)
+	}
+}
+
+// A hook may answer before it has read a large payload, or without reading it.
+func TestOpencodeLargeInput(t *testing.T) {
+	r := newRig(t, host(t, "opencode"))
+	big := strings.Repeat("x", 3<<20)
+	write := before("ses_0001", "call_a", "write", m{"filePath": "a.txt", "content": big})
+	_, log := r.run(m{"steps": []m{write}})
+	if got := log[0].payload["tool_input"].(m)["content"]; got != big {
+		t.Error("the payload was cut")
+	}
+	r.write("home/bin/flow-agents-hook", "#!/bin/sh\necho '{\"decision\":\"deny\",\"reason\":\"unread\"}'\n", 0o755)
+	o, _ := r.run(m{"steps": []m{write}})
+	if o.Results[0].Threw == nil || *o.Results[0].Threw != "unread" {
+		t.Errorf("threw %v", o.Results[0].Threw)
 	}
 }

@@ -78,7 +78,7 @@ func TestPiAllows(t *testing.T) {
 			}
 			start := time.Now()
 			o, _ := r.run(m{"steps": steps})
-			if took := time.Since(start); took > 20*time.Second {
+			if took := time.Since(start); took > 25*time.Second {
 				t.Errorf("took %v", took)
 			}
 			for i, res := range o.Results {
@@ -210,4 +210,18 @@ func TestPiTwoCopies(t *testing.T) {
 		"session_start", "before_agent_start", "tool_call", "tool_call", "tool_result", "message_end", "agent_before_settle",
 		"session_shutdown", "session_start", "before_agent_start",
 	})
+}
+
+// A hook may answer before it has read a large payload, or without reading it.
+func TestPiLargeInput(t *testing.T) {
+	r := newRig(t, host(t, "pi"))
+	big := strings.Repeat("x", 3<<20)
+	write := m{"event": "tool_call", "input": m{"toolName": "write", "toolCallId": "a", "input": m{"path": "a.txt", "content": big}}}
+	_, log := r.run(m{"steps": []m{write}})
+	if got := log[0].payload["tool_input"].(m)["content"]; got != big {
+		t.Error("the payload was cut")
+	}
+	r.write("home/bin/flow-agents-hook", "#!/bin/sh\necho '{\"decision\":\"deny\",\"reason\":\"unread\"}'\n", 0o755)
+	o, _ := r.run(m{"steps": []m{write}})
+	same(t, "returned", o.Results[0].Returned, m{"block": true, "reason": "unread"})
 }

@@ -69,7 +69,7 @@ func render(h model.Host, f model.File, fsys fs.FS) ([]byte, error) {
 	v := view{Host: h.ID, Events: wired(surface)}
 	// A mapping that no code asks about would be a hook that never fires.
 	for _, e := range v.Events {
-		if !bytes.Contains(source, []byte(`ask("`+e.Name+`"`)) {
+		if !asks(source, e.Name) {
 			return nil, fmt.Errorf("%s never asks about %s, which the manifest maps; add the call or name the event a gap", f.Template, e.Name)
 		}
 	}
@@ -89,6 +89,11 @@ func render(h model.Host, f model.File, fsys fs.FS) ([]byte, error) {
 		return nil, err
 	}
 	return b.Bytes(), nil
+}
+
+// asks reports whether a template calls ask, or askNow, for an event.
+func asks(source []byte, name string) bool {
+	return bytes.Contains(source, []byte(`ask("`+name+`"`)) || bytes.Contains(source, []byte(`askNow("`+name+`"`))
 }
 
 // wired lists the native events of a surface in order of name. An event that

@@ -235,6 +235,7 @@ func (r *rig) run(scenario map[string]any) (outcome, []asked) {
 	}
 	ctx, cancel := context.WithTimeout(r.t.Context(), 60*time.Second)
 	defer cancel()
+	os.Remove(filepath.Join(r.dir, "log"))
 	cmd := exec.CommandContext(ctx, node(r.t), r.driver, filepath.Join(r.dir, "wrapper.mjs"))
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + r.dir, "FLOW_AGENTS_HOME=" + filepath.Join(r.dir, "home"), "STUB=" + r.dir}
 	cmd.Stdin = bytes.NewReader(in)

@@ -8,7 +8,7 @@
 //
 // Only Node's own modules are imported: pi's packages have changed their names and their exports.
 
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -51,30 +51,65 @@ function missing(path) {
   globalThis[told] = true;
 }
 
-// An answer that is not one JSON object from a process that ended well counts as no objection.
-function ask(event, payload) {
+// The call of the binary for an event, or nothing if there is none to make.
+function call(event, payload) {
+  const timeout = TIMEOUT[event];
+  const path = hookPath();
+  if (!timeout) return undefined;
+  if (!existsSync(path)) {
+    missing(path);
+    return undefined;
+  }
+  return { path, timeout, args: [HOST, event], input: JSON.stringify({ ...payload, hook_event_name: event }) };
+}
+
+const stdio = ["pipe", "pipe", "ignore"];
+
+// An answer that is not one JSON object from a process that ended well, and in time, counts as no
+// objection.
+function read(code, text) {
   try {
-    const timeout = TIMEOUT[event];
-    if (!timeout) return {};
-    const path = hookPath();
-    if (!existsSync(path)) {
-      missing(path);
-      return {};
-    }
-    const run = spawnSync(path, [HOST, event], {
-      input: JSON.stringify({ ...payload, hook_event_name: event }),
-      timeout,
-      killSignal: "SIGKILL",
-      maxBuffer: 16 * 1024 * 1024,
-      stdio: ["pipe", "pipe", "ignore"],
-      windowsHide: true,
-    });
-    if (run.status !== 0) return {};
-    const answer = JSON.parse(String(run.stdout));
+    const answer = code === 0 ? JSON.parse(text) : {};
     return answer && typeof answer === "object" && !Array.isArray(answer) ? answer : {};
   } catch {
     return {};
   }
+}
+
+// pi waits for its handlers, so the terminal stays alive while the binary works.
+function ask(event, payload) {
+  return new Promise((resolve) => {
+    const c = call(event, payload);
+    if (!c) return resolve({});
+    const hook = spawn(c.path, c.args, { stdio, windowsHide: true });
+    const chunks = [];
+    // On time-out nothing is waited for: a grandchild may hold the pipe open.
+    const timer = setTimeout(() => {
+      resolve({});
+      hook.kill("SIGKILL");
+      hook.stdout.destroy();
+    }, c.timeout);
+    hook.on("error", () => {
+      clearTimeout(timer);
+      resolve({});
+    });
+    hook.stdout.on("data", (chunk) => chunks.push(chunk));
+    hook.on("close", (code) => {
+      clearTimeout(timer);
+      resolve(read(code, Buffer.concat(chunks).toString()));
+    });
+    hook.stdin.on("error", () => {}); // it may answer without reading
+    hook.stdin.end(c.input);
+  });
+}
+
+// For events that some releases don't wait for: there, `pi -p` exits once the agent is done, whatever
+// its handlers have only started.
+function askNow(event, payload) {
+  const c = call(event, payload);
+  if (!c) return {};
+  const hook = spawnSync(c.path, c.args, { input: c.input, timeout: c.timeout, killSignal: "SIGKILL", stdio, windowsHide: true });
+  return read(hook.status, String(hook.stdout));
 }
 
 // The words that a decision brings, or nothing.
@@ -122,9 +157,9 @@ export default function (pi) {
 
   function on(name, handler) {
     try {
-      pi.on(name, (event, ctx) => {
+      pi.on(name, async (event, ctx) => {
         try {
-          return handler(event, ctx);
+          return await handler(event, ctx);
         } catch {
           return undefined;
         }
@@ -140,29 +175,29 @@ export default function (pi) {
   }
 
   // A message sent from here would race with the prompt, so its text waits.
-  on("session_start", (event, ctx) => {
+  on("session_start", async (event, ctx) => {
     const session = base(ctx).session_id;
     if (owners.get(session)?.event === event) return;
     owners.set(session, { self, event });
     if (owners.size > 100) owners.delete(owners.keys().next().value);
     ours = "";
-    waiting = said(ask("session_start", { ...base(ctx), source: event.reason }), "allow", "context");
+    waiting = said(await ask("session_start", { ...base(ctx), source: event.reason }), "allow", "context");
   });
 
-  on("before_agent_start", (event, ctx) => {
+  on("before_agent_start", async (event, ctx) => {
     // Since 1.2 also for runs that no user started.
     if (!mine(ctx) || (event.messageType && event.messageType !== "user") || typeof event.prompt !== "string") return;
     if (ours && event.prompt === ours) return;
     ours = "";
-    const answer = ask("before_agent_start", { ...base(ctx), prompt: event.prompt });
+    const answer = await ask("before_agent_start", { ...base(ctx), prompt: event.prompt });
     const content = [waiting, said(answer, "allow", "context"), notice].filter(Boolean).join("\n\n");
     waiting = "";
     notice = "";
     if (content) return { message: { customType: "flow-agents", content, display: false } };
   });
 
-  on("tool_call", (event, ctx) => {
-    const answer = ask("tool_call", {
+  on("tool_call", async (event, ctx) => {
+    const answer = await ask("tool_call", {
       ...base(ctx),
       tool_name: event.toolName,
       tool_input: event.input || {},
@@ -172,11 +207,11 @@ export default function (pi) {
     if (reason) return { block: true, reason };
   });
 
-  on("tool_result", (event, ctx) => {
+  on("tool_result", async (event, ctx) => {
     if (!mine(ctx)) return;
     const output = textOf(event.content);
     const code = exitCode(event, output);
-    const answer = ask("tool_result", {
+    const answer = await ask("tool_result", {
       ...base(ctx),
       tool_name: event.toolName,
       tool_input: event.input || {},
@@ -194,21 +229,21 @@ export default function (pi) {
   });
 
   // From 0.87 on: awaited, and what is returned continues the run.
-  on("agent_before_settle", (event, ctx) => {
+  on("agent_before_settle", async (event, ctx) => {
     if (!mine(ctx) || event.continue === true || (event.outcome && event.outcome !== "completed")) return;
-    const reason = said(ask("agent_before_settle", { ...base(ctx), stop_hook_active: ours !== "" }), "block", "reason");
+    const reason = said(await ask("agent_before_settle", { ...base(ctx), stop_hook_active: ours !== "" }), "block", "reason");
     ours = reason;
     if (!reason) return;
     const entry = { type: "custom_message", customType: "flow-agents", content: reason, display: true };
     return { entries: [...(event.entries || []), entry], continue: true };
   });
 
-  // Before that: a turn without tool results is the last one, unless a follow-up is queued. The newer
-  // releases are told by a field that this event has there.
+  // Before that: a turn without tool results is the last one, unless a follow-up is queued by the time
+  // this handler first lets go. The newer releases are told by a field that this event has there.
   on("turn_end", (event, ctx) => {
     if (!mine(ctx) || "continue" in event || event.toolResults?.length > 0) return;
     if (event.message?.stopReason === "aborted" || event.message?.stopReason === "error") return;
-    const reason = said(ask("turn_end", { ...base(ctx), stop_hook_active: ours !== "" }), "block", "reason");
+    const reason = said(askNow("turn_end", { ...base(ctx), stop_hook_active: ours !== "" }), "block", "reason");
     ours = reason;
     if (reason) pi.sendUserMessage(reason, { deliverAs: "followUp" });
   });
@@ -217,7 +252,7 @@ export default function (pi) {
     const message = event.message;
     if (message?.role !== "assistant" || !mine(ctx)) return;
     const usage = message.usage || {};
-    ask("message_end", {
+    askNow("message_end", {
       ...base(ctx),
       model: message.model,
       provider: message.provider,
@@ -234,15 +269,15 @@ export default function (pi) {
     });
   });
 
-  on("session_before_compact", (event, ctx) => {
-    if (mine(ctx)) ask("session_before_compact", { ...base(ctx), trigger: event.reason });
+  on("session_before_compact", async (event, ctx) => {
+    if (mine(ctx)) await ask("session_before_compact", { ...base(ctx), trigger: event.reason });
   });
 
   on("session_compact", (event, ctx) => {
-    if (mine(ctx)) ask("session_compact", { ...base(ctx), trigger: event.reason });
+    if (mine(ctx)) askNow("session_compact", { ...base(ctx), trigger: event.reason });
   });
 
-  on("session_shutdown", (event, ctx) => {
-    if (mine(ctx)) ask("session_shutdown", { ...base(ctx), reason: event.reason });
+  on("session_shutdown", async (event, ctx) => {
+    if (mine(ctx)) await ask("session_shutdown", { ...base(ctx), reason: event.reason });
   });
 }
