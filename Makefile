@@ -4,7 +4,7 @@
 GO ?= go
 HOST ?= claude-code
 
-.PHONY: bundles text test check fmt bench acceptance acceptance-record soak
+.PHONY: bundles text test check fmt bench demo acceptance acceptance-record soak
 
 bundles:
 	$(GO) run ./cmd/build-bundles
@@ -40,6 +40,10 @@ acceptance:
 
 acceptance-record:
 	HOST=$(HOST) RECORD=1 $(GO) test -tags acceptance ./conformance/acceptance -count=1 -v -timeout 30m
+
+# One session of the real Claude Code, as the model saw it.
+demo:
+	@DEMO=1 $(GO) test -tags acceptance ./conformance/acceptance -run TestDemo -count=1 -v
 
 # Long fuzzing: each target for three minutes.
 soak:
