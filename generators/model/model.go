@@ -76,6 +76,8 @@ type Protection struct {
 	WriteWords      []string    `json:"writeWords"`
 	ReadWords       []string    `json:"readWords"`
 	PathFields      []string    `json:"pathFields"`
+	SourceFields    []string    `json:"sourceFields"`
+	PatchFields     []string    `json:"patchFields"`
 	Reason          string      `json:"reason"`
 	ReasonTruncated string      `json:"reasonTruncated"`
 	ReasonUnread    string      `json:"reasonUnread"`
@@ -164,6 +166,7 @@ type Payload struct {
 	Model    []string `json:"model"`
 	Source   []string `json:"source"`
 	NotUser  []string `json:"notUser"`
+	Pending  []string `json:"pending"`
 }
 
 // Mapping kinds.

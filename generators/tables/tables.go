@@ -96,6 +96,7 @@ func policies(c *model.Catalog) string {
 	b.WriteString("}\n\n")
 	fmt.Fprintf(&b, "// WriteWords and ReadWords tell what an unlisted tool does by its name.\nvar (\nWriteWords = %s\nReadWords = %s\n)\n\n", stringList(c.Protection.WriteWords), stringList(c.Protection.ReadWords))
 	fmt.Fprintf(&b, "// PathFields is where unlisted tools hold the file that they write.\nvar PathFields = %s\n\n", pathList(c.Protection.PathFields))
+	fmt.Fprintf(&b, "// SourceFields hold the file that a move takes away, PatchFields a patch.\nvar (\nSourceFields = %s\nPatchFields = %s\n)\n\n", pathList(c.Protection.SourceFields), pathList(c.Protection.PatchFields))
 	fmt.Fprintf(&b, "// What the model reads when config protection refuses.\nconst (\nReason = %q\nReasonTruncated = %q\nReasonUnread = %q\n)\n\n", c.Protection.Reason, c.Protection.ReasonTruncated, c.Protection.ReasonUnread)
 	b.WriteString("// Channels are the telemetry streams.\nvar Channels = []Channel{\n")
 	for _, ch := range c.Channels {
@@ -317,7 +318,7 @@ func payload(b *bytes.Buffer, p model.Payload) {
 		paths []string
 	}{
 		{"Session", p.Session}, {"Cwd", p.Cwd}, {"Tool", p.Tool}, {"Input", p.Input}, {"Response", p.Response}, {"Error", p.Error},
-		{"CallID", p.CallID}, {"Prompt", p.Prompt}, {"AgentID", p.AgentID}, {"Model", p.Model}, {"Source", p.Source},
+		{"CallID", p.CallID}, {"Prompt", p.Prompt}, {"AgentID", p.AgentID}, {"Model", p.Model}, {"Source", p.Source}, {"Pending", p.Pending},
 	} {
 		if len(f.paths) > 0 {
 			fmt.Fprintf(b, "%s: %s,\n", f.name, pathList(f.paths))

@@ -40,6 +40,8 @@ type Path []Step
 type Payload struct {
 	Session, Cwd, Tool, Input, Response, Error []Path
 	CallID, Prompt, AgentID, Model, Source     []Path
+	// Pending leads to true in the response of a call that was only launched.
+	Pending []Path
 	// NotUser are the beginnings of prompts that no user typed.
 	NotUser []string
 }
@@ -93,8 +95,8 @@ type Var uint8
 // The values that a Piece can hold.
 const (
 	None Var = iota
-	Text // the reason, or the context
-	Name // the native event's name
+	Text     // the reason, or the context
+	Name     // the native event's name
 )
 
 // A Tool is one entry of a host's vocabulary. A Name that ends in * stands for

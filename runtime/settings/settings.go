@@ -1,0 +1,337 @@
+// Package settings reads what the user, the project and the environment say
+// about the hook. Environment goes before the user's file, that before the
+// project's, and that before the defaults; the project's file may make things
+// stricter but never looser.
+package settings
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/flow-agents/flow-agents/runtime/disk"
+	"github.com/flow-agents/flow-agents/runtime/jsontext"
+	"github.com/flow-agents/flow-agents/runtime/workspace"
+)
+
+// Name is a settings file's name below a .flow-agents folder.
+const Name = "settings.json"
+
+const maxSize = 1 << 20
+
+// Profiles, as bits of tables.Policy.Profiles.
+const (
+	Minimal  uint8 = 1
+	Standard uint8 = 2
+	Strict   uint8 = 4
+)
+
+// Settings is what holds for one event.
+type Settings struct {
+	// Profile is one of Minimal, Standard, Strict.
+	Profile uint8
+	// Disabled are the ids of policies that never run.
+	Disabled []string
+	// FailClosed: an error of our own refuses a tool call, where the host can
+	// be told.
+	FailClosed bool
+	// Observe: decide and record, but refuse nothing.
+	Observe bool
+	// Rules of config protection, the user's before the project's.
+	Rules     []Rule
+	Telemetry Telemetry
+
+	// Problems of the files, for the local log.
+	Problems []string
+}
+
+// A Rule adds to config protection, or takes away from it.
+type Rule struct {
+	// Glob is compared with the base name, or, if it has a slash, with the
+	// path below the root.
+	Glob   string
+	Mode   Mode
+	Reason string
+	// User: the rule is the user's, which may loosen.
+	User bool
+}
+
+// A Mode says what a rule does with a file that it matches.
+type Mode uint8
+
+// The modes.
+const (
+	Deny Mode = iota
+	Ask
+	Allow
+)
+
+// Telemetry says whether and where records are written.
+type Telemetry struct {
+	Off bool
+	// Dir replaces the default folder; absolute, or below the root.
+	Dir string
+}
+
+// Load reads the settings for a workspace. It never fails: what can't be read
+// or makes no sense is named in Problems and left out.
+func Load(v workspace.View) Settings {
+	s := Settings{Profile: Standard}
+	if v.Home != "" {
+		l := loader{s: &s, file: filepath.Join(v.Home, Name), user: true, root: v.Root}
+		l.load(disk.ReadLinked(l.file, maxSize))
+	}
+	if v.Managed {
+		l := loader{s: &s, file: filepath.Join(v.Root, workspace.Dir, Name), root: v.Root}
+		l.load(disk.Read(l.file, maxSize))
+	}
+	s.environment()
+	return s
+}
+
+func (s *Settings) environment() {
+	if p := profile(os.Getenv("SA_HOOK_PROFILE")); p != 0 {
+		s.Profile = p
+	}
+	for id := range strings.SplitSeq(os.Getenv("SA_DISABLED_HOOKS"), ",") {
+		s.disable(id)
+	}
+	switch strings.ToLower(strings.TrimSpace(os.Getenv("FLOW_AGENTS_MODE"))) {
+	case "observe":
+		s.Observe = true
+	case "enforce":
+		s.Observe = false
+	}
+	if dir := os.Getenv("TELEMETRY_DATA_DIR"); dir != "" {
+		s.Telemetry.Dir = dir
+	}
+}
+
+// Disabled ids are accepted as older tooling writes them: with the event in
+// front and the script's suffix behind.
+func (s *Settings) disable(id string) {
+	id = strings.ToLower(strings.TrimSpace(id))
+	for _, p := range []string{"pre:", "post:", "stop:"} {
+		id = strings.TrimPrefix(id, p)
+	}
+	if id = strings.TrimSuffix(id, ".js"); id != "" {
+		s.Disabled = append(s.Disabled, id)
+	}
+}
+
+// Runs reports whether a policy with the given id and set of profiles runs.
+// Strict runs everything; standard what lists standard or strict; minimal only
+// what lists minimal.
+func (s *Settings) Runs(id string, profiles uint8) bool {
+	if slices.Contains(s.Disabled, id) {
+		return false
+	}
+	switch s.Profile {
+	case Strict:
+		return true
+	case Standard:
+		return profiles&(Standard|Strict) != 0
+	}
+	return profiles&Minimal != 0
+}
+
+func profile(word string) uint8 {
+	switch strings.ToLower(strings.TrimSpace(word)) {
+	case "minimal":
+		return Minimal
+	case "standard":
+		return Standard
+	case "strict":
+		return Strict
+	}
+	return 0
+}
+
+type loader struct {
+	s    *Settings
+	file string
+	user bool
+	root string
+}
+
+func (l loader) problem(text string) {
+	l.s.Problems = append(l.s.Problems, l.file+": "+text)
+}
+
+func (l loader) load(b []byte, err error) {
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			l.problem("not read: " + err.Error())
+		}
+		return
+	}
+	v := jsontext.Trim(b)
+	if !jsontext.Valid(b) || v.Kind() != '{' {
+		l.problem("not read: it is not a JSON object")
+		return
+	}
+	for _, f := range v.Object(nil) {
+		if !l.key(f) {
+			l.problem("unknown key " + string(f.Key))
+		}
+	}
+}
+
+// key takes one member of the file; false if there is no such key.
+func (l loader) key(f jsontext.Field) bool {
+	s, v := l.s, f.Value
+	switch {
+	case f.Is("schema_version"), f.Is("$schema"):
+	case f.Is("profile"):
+		p := profile(v.Str())
+		switch {
+		case p == 0:
+			l.problem("profile must be minimal, standard or strict")
+		case l.user || p > s.Profile:
+			s.Profile = p
+		case p < s.Profile:
+			l.loosens("profile")
+		}
+	case f.Is("disabled_hooks"):
+		if !l.user {
+			l.loosens("disabled_hooks")
+			break
+		}
+		l.strings(f, s.disable)
+	case f.Is("fail_closed"):
+		on, ok := v.Bool()
+		switch {
+		case !ok:
+			l.problem("fail_closed must be true or false")
+		case l.user || on:
+			s.FailClosed = on
+		case s.FailClosed:
+			l.loosens("fail_closed")
+		}
+	case f.Is("observe") && l.user:
+		l.strings(f, func(root string) { s.Observe = s.Observe || same(root, l.root) })
+	case f.Is("config_protection"):
+		return l.object(f, func(g jsontext.Field) bool {
+			if !g.Is("rules") {
+				return false
+			}
+			g.Value.Each(func(r jsontext.Value) bool { l.rule(r); return true })
+			return true
+		})
+	case f.Is("telemetry"):
+		return l.object(f, l.telemetry)
+	default:
+		return false
+	}
+	return true
+}
+
+// loosens notes that the project's file asks for something that only the user
+// may say.
+func (l loader) loosens(key string) {
+	l.problem(key + " would loosen the rules, which only the user's own settings or the environment may do")
+}
+
+func (l loader) strings(f jsontext.Field, do func(string)) {
+	if f.Value.Kind() != '[' {
+		l.problem(string(f.Key) + " must be a list of strings")
+	}
+	f.Value.Each(func(e jsontext.Value) bool { do(e.Str()); return true })
+}
+
+func (l loader) object(f jsontext.Field, key func(jsontext.Field) bool) bool {
+	if f.Value.Kind() != '{' {
+		l.problem(string(f.Key) + " must be an object")
+	}
+	for _, g := range f.Value.Object(nil) {
+		if !key(g) {
+			l.problem("unknown key " + string(f.Key) + "." + string(g.Key))
+		}
+	}
+	return true
+}
+
+func (l loader) rule(v jsontext.Value) {
+	r := Rule{User: l.user}
+	mode := ""
+	for _, f := range v.Object(nil) {
+		switch {
+		case f.Is("glob"):
+			r.Glob = f.Value.Str()
+		case f.Is("mode"):
+			mode = f.Value.Str()
+		case f.Is("reason"):
+			r.Reason = f.Value.Str()
+		default:
+			l.problem("unknown key config_protection.rules." + string(f.Key))
+		}
+	}
+	switch mode {
+	case "", "deny":
+	case "ask":
+		r.Mode = Ask
+	case "allow":
+		r.Mode = Allow
+	default:
+		l.problem("config_protection.rules: mode must be deny, ask or allow")
+		return
+	}
+	switch {
+	case strings.Trim(r.Glob, "/ ") == "":
+		l.problem("config_protection.rules: a rule needs a glob")
+	case r.Mode == Allow && !l.user:
+		l.loosens("config_protection.rules: mode allow")
+	default:
+		l.s.Rules = append(l.s.Rules, r)
+	}
+}
+
+func (l loader) telemetry(f jsontext.Field) bool {
+	t := &l.s.Telemetry
+	switch {
+	case f.Is("enabled"):
+		on, ok := f.Value.Bool()
+		switch {
+		case !ok:
+			l.problem("telemetry.enabled must be true or false")
+		case l.user:
+			t.Off = !on
+		case !on && !t.Off:
+			l.loosens("telemetry.enabled: false")
+		}
+	case f.Is("data_dir"):
+		dir := f.Value.Str()
+		switch {
+		case dir == "":
+			l.problem("telemetry.data_dir must be a path")
+		case l.user:
+			t.Dir = dir
+		case !filepath.IsLocal(dir):
+			l.problem("telemetry.data_dir must be below the project")
+		case t.Dir == "":
+			t.Dir = dir
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// same reports whether two names lead to one folder.
+func same(a, b string) bool {
+	if !filepath.IsAbs(a) {
+		return false
+	}
+	if filepath.Clean(a) == b {
+		return true
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}

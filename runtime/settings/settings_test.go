@@ -1,0 +1,137 @@
+package settings
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/flow-agents/flow-agents/runtime/workspace"
+)
+
+// load writes the two files, where given, and reads them.
+func load(t *testing.T, user, project string, env ...string) Settings {
+	t.Helper()
+	for _, k := range []string{"SA_HOOK_PROFILE", "SA_DISABLED_HOOKS", "FLOW_AGENTS_MODE", "TELEMETRY_DATA_DIR"} {
+		t.Setenv(k, "")
+	}
+	for i := 0; i < len(env); i += 2 {
+		t.Setenv(env[i], env[i+1])
+	}
+	dir := t.TempDir()
+	v := workspace.View{Home: filepath.Join(dir, "home"), Root: filepath.Join(dir, "root"), Managed: true}
+	for d, text := range map[string]string{v.Home: user, filepath.Join(v.Root, workspace.Dir): project} {
+		require.NoError(t, os.MkdirAll(d, 0o755))
+		if text != "" {
+			text = strings.ReplaceAll(text, "ROOT", filepath.ToSlash(v.Root))
+			require.NoError(t, os.WriteFile(filepath.Join(d, Name), []byte(text), 0o644))
+		}
+	}
+	return Load(v)
+}
+
+func TestDefaults(t *testing.T) {
+	require.Equal(t, Settings{Profile: Standard}, load(t, "", ""))
+	require.Equal(t, Settings{Profile: Standard}, Load(workspace.View{}))
+}
+
+func TestProfile(t *testing.T) {
+	for _, c := range []struct {
+		user, project, env string
+		want               uint8
+	}{
+		{"", "", "strict", Strict}, {"", "", " Minimal ", Minimal}, {"", "", "default", Standard}, {"", "", "", Standard},
+		{"minimal", "", "", Minimal}, {"minimal", "strict", "", Strict}, {"strict", "minimal", "", Strict},
+		{"minimal", "strict", "standard", Standard}, {"", "minimal", "", Standard}, {"odd", "", "", Standard},
+	} {
+		file := func(p string) string {
+			if p == "" {
+				return ""
+			}
+			return `{"profile":"` + p + `"}`
+		}
+		require.Equal(t, c.want, load(t, file(c.user), file(c.project), "SA_HOOK_PROFILE", c.env).Profile, "%+v", c)
+	}
+}
+
+func TestRuns(t *testing.T) {
+	const only = uint8(0)
+	for _, c := range []struct {
+		profile, lists uint8
+		want           bool
+	}{
+		{Minimal, Minimal, true}, {Minimal, Standard | Strict, false}, {Minimal, only, false},
+		{Standard, Standard, true}, {Standard, Strict, true}, {Standard, Minimal, false},
+		{Strict, Minimal, true}, {Strict, Standard, true}, {Strict, Strict, true},
+	} {
+		s := Settings{Profile: c.profile}
+		require.Equal(t, c.want, s.Runs("x", c.lists), "%+v", c)
+	}
+	s := load(t, `{"disabled_hooks":["quality-gate"]}`, "", "SA_DISABLED_HOOKS", " Pre:Config-Protection.js,, stop:x ,workflow-steering")
+	for _, id := range []string{"quality-gate", "config-protection", "x", "workflow-steering"} {
+		require.False(t, s.Runs(id, 7), id)
+	}
+	require.True(t, s.Runs("evidence-capture", 7))
+}
+
+// The project's file may make things stricter, never looser.
+func TestProjectOnlyTightens(t *testing.T) {
+	s := load(t, "", `{"disabled_hooks":["config-protection"],"profile":"minimal","fail_closed":false,"telemetry":{"enabled":false,"data_dir":"../out"},
+		"observe":["ROOT"],"config_protection":{"rules":[{"glob":".eslintrc*","mode":"allow"},{"glob":"a/*","mode":"ask","reason":"r"}]}}`)
+	require.Empty(t, s.Disabled)
+	require.Equal(t, Standard, s.Profile)
+	require.False(t, s.Observe)
+	require.Equal(t, Telemetry{}, s.Telemetry)
+	require.Equal(t, []Rule{{Glob: "a/*", Mode: Ask, Reason: "r"}}, s.Rules)
+	all := strings.Join(s.Problems, "\n")
+	for _, want := range []string{"disabled_hooks would loosen", "profile would loosen", "telemetry.enabled: false would loosen", "data_dir must be below", "mode allow would loosen", "unknown key observe"} {
+		require.Contains(t, all, want)
+	}
+
+	s = load(t, `{"fail_closed":false}`, `{"fail_closed":true,"telemetry":{"data_dir":"var/t","enabled":true},"profile":"strict"}`)
+	require.True(t, s.FailClosed)
+	require.Equal(t, Telemetry{Dir: "var/t"}, s.Telemetry)
+	require.Equal(t, Strict, s.Profile)
+	require.Empty(t, s.Problems)
+	require.True(t, load(t, `{"fail_closed":true}`, `{"fail_closed":false}`).FailClosed)
+}
+
+func TestUserLoosens(t *testing.T) {
+	s := load(t, `{"$schema":"x","schema_version":1,"disabled_hooks":["a"],"telemetry":{"enabled":false,"data_dir":"/t"},"observe":["/other","ROOT"],
+		"config_protection":{"rules":[{"glob":".prettierrc","mode":"allow"},{"glob":"x"}]}}`, `{"telemetry":{"data_dir":"p"},"config_protection":{"rules":[{"glob":"y","mode":"deny"}]}}`)
+	require.Equal(t, []string{"a"}, s.Disabled)
+	require.True(t, s.Observe)
+	require.Equal(t, Telemetry{Off: true, Dir: "/t"}, s.Telemetry)
+	require.Equal(t, []Rule{{Glob: ".prettierrc", Mode: Allow, User: true}, {Glob: "x", User: true}, {Glob: "y"}}, s.Rules)
+	require.Empty(t, s.Problems)
+	require.Equal(t, "/env", load(t, `{"telemetry":{"data_dir":"/t"}}`, "", "TELEMETRY_DATA_DIR", "/env").Telemetry.Dir)
+}
+
+func TestObserve(t *testing.T) {
+	require.True(t, load(t, `{"observe":["ROOT/"]}`, "").Observe)
+	require.True(t, load(t, `{"observe":["ROOT/../root"]}`, "").Observe)
+	require.False(t, load(t, `{"observe":["ROOT/sub","root","/"]}`, "").Observe)
+	require.False(t, load(t, `{"observe":["ROOT"]}`, "", "FLOW_AGENTS_MODE", "enforce").Observe)
+	require.True(t, load(t, "", "", "FLOW_AGENTS_MODE", "Observe").Observe)
+	require.False(t, load(t, "", "", "FLOW_AGENTS_MODE", "off").Observe)
+}
+
+func TestProblems(t *testing.T) {
+	for text, want := range map[string]string{
+		`{`: "not a JSON object", `[]`: "not a JSON object", `{} // x`: "not a JSON object", `{"nope":1}`: "unknown key nope",
+		`{"telemetry":{"x":1}}`: "unknown key telemetry.x", `{"telemetry":1}`: "telemetry must be an object",
+		`{"profile":7}`: "profile must be", `{"fail_closed":"yes"}`: "fail_closed must be", `{"disabled_hooks":"a"}`: "must be a list",
+		`{"config_protection":{"rules":[{"glob":"/","mode":"deny"}]}}`:    "needs a glob",
+		`{"config_protection":{"rules":[{"glob":"x","mode":"warn"}]}}`:    "mode must be",
+		`{"config_protection":{"rules":[{"glob":"x","z":1}],"other":[]}}`: "config_protection.other",
+		`{"config_protection":{"rules":[7,{"glob":7}]}}`:                  "needs a glob",
+		`{"telemetry":{"enabled":"no"}}`:                                  "telemetry.enabled must be",
+		`{"telemetry":{"data_dir":""}}`:                                   "telemetry.data_dir must be",
+		`{"profile":"strict","x":"` + strings.Repeat("x", maxSize) + `"}`: "larger than the limit",
+	} {
+		s := load(t, text, "")
+		require.Contains(t, strings.Join(s.Problems, "\n"), want, text[:min(len(text), 60)])
+	}
+}
