@@ -1,0 +1,11 @@
+//go:build !unix
+
+package atomicfile
+
+import "os"
+
+// keepOwner does nothing: a new file inherits its rights from the folder.
+func keepOwner(string, os.FileInfo) error { return nil }
+
+// OwnedByUser reports true: rights decide here, not owners.
+func OwnedByUser(os.FileInfo) bool { return true }

@@ -1,0 +1,321 @@
+package install
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/flow-agents/flow-agents/install/bundle"
+	"github.com/flow-agents/flow-agents/install/jsonedit"
+)
+
+// defaultSettings is the project's settings file as we create it. It also marks
+// the project's root for the hook.
+const defaultSettings = "{\n  \"schema_version\": 1\n}\n"
+
+func (p *planner) planInit() error {
+	bundles, err := p.in.bundles(p.req.Hosts)
+	if err != nil {
+		return err
+	}
+	if len(p.req.Hosts) == 0 {
+		if bundles, err = p.installed(bundles); err != nil {
+			return err
+		}
+		if len(bundles) == 0 {
+			return usagef("no host is named and none is installed in the %s scope", p.req.Scope)
+		}
+	}
+	for _, b := range bundles {
+		if err := p.initHost(b); err != nil {
+			return err
+		}
+	}
+	if err := p.placePrograms(bundles); err != nil {
+		return err
+	}
+	if p.req.Scope == bundle.Project {
+		if err := p.initSettings(); err != nil {
+			return err
+		}
+	}
+	if err := p.setMode(p.req.Mode); err != nil {
+		return err
+	}
+	if len(p.ledger.Files) == 0 && !exists(p.ledger.path()) {
+		return nil // all of it came with the repository
+	}
+	return p.saveLedger(rankLedger)
+}
+
+func (p *planner) initHost(b *bundle.Bundle) error {
+	sites, others := p.in.sites(b, p.req.Scope, p.req.Root)
+	if len(sites) == 0 {
+		return usagef("%s has nothing to install in the %s scope", b.Target.ID, p.req.Scope)
+	}
+	chosen, err := p.chooseSurfaces(b, sites)
+	if err != nil {
+		return err
+	}
+	if err := p.conflicts(b); err != nil {
+		return err
+	}
+	p.Hosts = append(p.Hosts, Installed{Host: b.Target.ID, Title: b.Target.Title, Surfaces: chosen})
+	for _, s := range sites {
+		if !slices.Contains(chosen, s.file.Surface) {
+			// One registration for a host: what the other surfaces had goes.
+			if err := p.removeSite(s); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := p.initSite(s); err != nil {
+			return err
+		}
+		if p.req.Scope == bundle.Project {
+			p.Commit = append(p.Commit, p.in.show(p.req.Root, s.path))
+		}
+	}
+	for _, s := range others {
+		p.Findings = append(p.Findings, Finding{Host: b.Target.ID, File: p.in.show(p.req.Root, s.path),
+			Text: fmt.Sprintf("left alone; the host reads %s first", p.in.show(p.req.Root, siteOf(sites, s).path))})
+		if err := p.removeSite(s); err != nil {
+			return err
+		}
+	}
+	for _, t := range b.Trust {
+		if t.Scope == "any" || (t.Scope == "user") == (p.req.Scope == bundle.User) {
+			p.Trust = append(p.Trust, t)
+		}
+	}
+	p.Findings = append(p.Findings, p.in.switches(b, p.req.Root)...)
+	return nil
+}
+
+func siteOf(sites []site, s site) site {
+	return sites[slices.IndexFunc(sites, func(o site) bool { return o.file.ID == s.file.ID })]
+}
+
+// chooseSurfaces picks the surfaces of a host to install.
+func (p *planner) chooseSurfaces(b *bundle.Bundle, sites []site) ([]string, error) {
+	c := p.in.surfaces(b, sites)
+	switch want := p.req.Surface; {
+	case len(c.Options) == 1:
+		return c.Options, nil
+	case want == BothSurfaces:
+		return c.Options, nil
+	case want != "":
+		if !slices.Contains(c.Options, want) {
+			return nil, usagef("%s has no surface %q; it has %s", b.Target.ID, want, c)
+		}
+		return []string{want}, nil
+	case len(c.Installed) > 0:
+		return c.Installed, nil
+	case len(c.Found) == 1:
+		return c.Found, nil
+	}
+	// Nothing decides it, so the first is taken, and said.
+	chosen := append(c.Found, c.Options...)[:1]
+	i := slices.IndexFunc(sites, func(s site) bool { return s.file.Surface == chosen[0] })
+	p.Findings = append(p.Findings, Finding{Host: b.Target.ID, File: p.in.show(p.req.Root, sites[i].path),
+		Text: fmt.Sprintf("this is the %s surface of %s; --surface takes another of %s", chosen[0], b.Target.ID, c)})
+	return chosen, nil
+}
+
+func (p *planner) initSite(s site) error {
+	real, err := p.in.resolve(s)
+	if err != nil {
+		return err
+	}
+	old, err := read(real)
+	if err != nil {
+		return err
+	}
+	if old != nil && isReadOnly(real) {
+		return fmt.Errorf("%s is read-only; make it writable (chmod u+w) or have its owner add the hooks", p.in.show(p.req.Root, s.path))
+	}
+	if s.file.Merge == bundle.Own {
+		return p.initOwn(s, real, old)
+	}
+	return p.initMerge(s, real, old)
+}
+
+// initOwn plans a file that is ours alone.
+func (p *planner) initOwn(s site, real string, old []byte) error {
+	want, err := s.bundle.Source(s.file, s.scope, p.in.program(s.bundle))
+	if err != nil {
+		return err
+	}
+	c := Change{Action: Create, Host: s.bundle.Target.ID, ID: s.file.ID, Path: p.in.show(p.req.Root, s.path),
+		rank: rankOwn, target: real, before: old, after: want, perm: 0o644}
+	rec := p.ledger.find(s)
+	if old != nil && !bytes.Equal(old, want) {
+		c.Action = Update
+		if rec == nil && !bytes.Contains(old, []byte(s.bundle.Owned.Program)) {
+			return fmt.Errorf("%s is there already and is not ours; move it away", c.Path)
+		}
+		if rec == nil || sumOf(old) != rec.After {
+			c.Note = "it had been changed; its old text is kept until the next update"
+		}
+	}
+	if old == nil || !bytes.Equal(old, want) {
+		r := p.record(s, rec)
+		r.After = sumOf(want)
+		r.Previous = p.keep(old)
+		p.ledger.set(r)
+	}
+	p.add(c)
+	return nil
+}
+
+// record starts the record of a file, or goes on with the one there is.
+func (p *planner) record(s site, rec *record) record {
+	r := record{Host: s.bundle.Target.ID, Scope: s.scope, File: s.file.ID, Surface: s.file.Surface, Path: p.ledger.rel(s.path)}
+	if rec != nil {
+		r = *rec
+		r.Scope = s.scope
+	}
+	for _, dir := range missingDirs(p.in.outside(s), s.path) {
+		if rel := p.ledger.rel(dir); !slices.Contains(r.Dirs, rel) {
+			r.Dirs = append(r.Dirs, rel)
+		}
+	}
+	return r
+}
+
+// initMerge plans a file that our entries join.
+func (p *planner) initMerge(s site, real string, old []byte) error {
+	m, err := p.in.merger(s)
+	if err != nil {
+		return err
+	}
+	shown := p.in.show(p.req.Root, s.path)
+	doc, err := jsonedit.Parse(shown, old, dialect(s.file))
+	if err != nil {
+		return err
+	}
+	_, had := m.Installed(doc)
+	for _, e := range m.Malformed(doc) {
+		p.Findings = append(p.Findings, Finding{Host: s.bundle.Target.ID, File: e.File, Line: e.Line, Key: e.Key, Text: e.Msg})
+	}
+	created, err := m.Merge(doc)
+	if err != nil {
+		return err
+	}
+	c := Change{Action: Insert, Host: s.bundle.Target.ID, ID: s.file.ID, Path: shown, Hooks: m.Count(),
+		rank: rankConfig, target: real, before: old, after: doc.Bytes(), perm: 0o644}
+	switch {
+	case old == nil:
+		c.Action = Create
+	case had:
+		c.Action = Update
+	}
+	defer func() { p.add(c) }()
+	if old != nil && bytes.Equal(old, c.after) {
+		return nil
+	}
+
+	rec := p.ledger.find(s)
+	r := p.record(s, rec)
+	sum := sumOf(old)
+	switch {
+	case rec != nil && old != nil && (sum == rec.After || sum == rec.Previous):
+		// Nobody touched the file since we wrote it: the way back stays.
+		r.Previous = p.keep(old)
+		r.Created = union(rec.Created, created)
+	case had:
+		// Ours are in it, and so are changes of others: the way back is the
+		// file without us.
+		base, err := jsonedit.Parse(shown, old, dialect(s.file))
+		if err != nil {
+			return err
+		}
+		if _, err := m.Strip(base, func(place string) bool { return rec == nil || slices.Contains(rec.Created, place) }); err != nil {
+			return err
+		}
+		r.Before, r.Previous = p.keep(base.Bytes()), p.keep(old)
+		if r.Created, err = m.Merge(base); err != nil {
+			return err
+		}
+	default:
+		r.Before, r.Previous, r.Created = p.keep(old), "", created
+	}
+	r.After = sumOf(c.after)
+	p.ledger.set(r)
+	return nil
+}
+
+func union(a, b []string) []string {
+	out := slices.Clone(a)
+	for _, s := range b {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// initSettings plans the project's own settings file, if there is none.
+func (p *planner) initSettings() error {
+	path := filepath.Join(p.req.Root, ".flow-agents", "settings.json")
+	old, err := read(path)
+	if err != nil {
+		return err
+	}
+	p.Commit = append(p.Commit, p.in.show(p.req.Root, path))
+	c := Change{Action: Create, rank: rankSettings, target: path, before: old, after: old, perm: 0o644}
+	if old == nil {
+		c.after = []byte(defaultSettings)
+		p.ledger.set(record{Scope: bundle.Project, File: settingsFile, Path: p.ledger.rel(path), After: sumOf(c.after)})
+	}
+	p.add(c)
+	return nil
+}
+
+// conflicts refuses a second registration of a host, for which every event
+// would run twice, and reports one that a person may want.
+func (p *planner) conflicts(b *bundle.Bundle) error {
+	for _, scope := range []string{bundle.Project, bundle.Local, bundle.User} {
+		sites, _ := p.in.sites(b, scope, p.req.Root)
+		for _, s := range sites {
+			if scope != bundle.User && p.req.Scope == bundle.User {
+				continue // which project is not known
+			}
+			shown := p.in.show(p.req.Root, s.path)
+			if key, line, ok := p.in.ownPlugin(s); ok {
+				return fmt.Errorf("%s:%d: %s: the plugin of flow-agents is enabled, so every event would run twice; disable it, or keep it and do without init", shown, line, key)
+			}
+			line, ok := p.in.hooked(s)
+			if !ok || scope == p.req.Scope || p.sameDest(b, s) {
+				continue
+			}
+			f := Finding{Host: b.Target.ID, File: shown, Line: line,
+				Text: fmt.Sprintf("%s is installed in the %s scope too, so every event runs twice; to undo: flow-agents uninstall %s--host %s", b.Target.ID, scope, scopeFlag(scope), b.Target.ID)}
+			// A user's own hooks are no reason to keep a team from its own.
+			if scope != bundle.User && p.req.Scope != bundle.User {
+				return errors.New(strings.Replace(f.String(), "every event runs", "every event would run", 1))
+			}
+			p.Findings = append(p.Findings, f)
+		}
+	}
+	return nil
+}
+
+// sameDest reports whether the requested scope writes the same file as s.
+func (p *planner) sameDest(b *bundle.Bundle, s site) bool {
+	sites, _ := p.in.sites(b, p.req.Scope, p.req.Root)
+	return slices.ContainsFunc(sites, func(o site) bool { return o.path == s.path })
+}
+
+func scopeFlag(scope string) string {
+	switch scope {
+	case bundle.User:
+		return "--global "
+	case bundle.Local:
+		return "--scope local "
+	}
+	return ""
+}
