@@ -87,6 +87,9 @@ func (p *planner) initHost(b *bundle.Bundle) error {
 		}
 	}
 	for _, t := range b.Trust {
+		if len(t.Surfaces) > 0 && !slices.ContainsFunc(t.Surfaces, func(s string) bool { return slices.Contains(chosen, s) }) {
+			continue
+		}
 		if t.Scope == "any" || (t.Scope == "user") == (p.req.Scope == bundle.User) {
 			p.Trust = append(p.Trust, t)
 		}
@@ -108,6 +111,12 @@ func (p *planner) chooseSurfaces(b *bundle.Bundle, sites []site) ([]string, erro
 	case want == BothSurfaces:
 		return c.Options, nil
 	case want != "":
+		// A file that several surfaces read is installed under its first.
+		for _, s := range sites {
+			if slices.Contains(s.file.Serves, want) {
+				want = s.file.Surface
+			}
+		}
 		if !slices.Contains(c.Options, want) {
 			return nil, usagef("%s has no surface %q; it has %s", b.Target.ID, want, c)
 		}

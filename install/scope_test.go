@@ -112,6 +112,7 @@ func TestSurfaces(t *testing.T) {
 		{"hooks found", "", []string{".kiro/hooks"}, false, true},
 		{"agents found", "", []string{".kiro/agents"}, true, false},
 		{"named", "cli-v3", []string{".kiro/agents"}, false, true},
+		{"named by another surface that reads the file", "ide", []string{".kiro/agents"}, false, true},
 		{"both", BothSurfaces, nil, true, true},
 	}
 	for _, tt := range tests {
@@ -141,9 +142,9 @@ func TestSurfaces(t *testing.T) {
 	}
 	w := newWorld(t)
 	req := w.request("kiro")
-	req.Surface = "ide"
+	req.Surface = "emacs"
 	_, err := w.Init(req, false)
-	require.EqualError(t, err, `kiro has no surface "ide"; it has agent, cli-v3, both`)
+	require.EqualError(t, err, `kiro has no surface "emacs"; it has agent, cli-v3, both`)
 	open, err := w.Surfaces(w.request("kiro", "claude-code"))
 	require.NoError(t, err)
 	require.Equal(t, map[string]Choice{"kiro": {Options: []string{"agent", "cli-v3"}}}, open)

@@ -49,18 +49,19 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// mutate HOST OLD NEW [OLD NEW]... copies a shipped manifest to mutated.cue
-// with each OLD, where it stands first, replaced by NEW.
+// mutate OLD NEW [OLD NEW]... copies testdata/host.cue to mutated.cue with each
+// OLD, where it stands first, replaced by NEW. The file is a manifest of
+// claude-code at one moment, so that lines stay where they are.
 func mutate(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 3 || len(args)%2 == 0 {
-		ts.Fatalf("usage: mutate HOST OLD NEW [OLD NEW]...")
+	if neg || len(args) < 2 || len(args)%2 != 0 {
+		ts.Fatalf("usage: mutate OLD NEW [OLD NEW]...")
 	}
-	data, err := os.ReadFile(filepath.Join(ts.Getenv("SRC"), "manifests", args[0]+".cue"))
+	data, err := os.ReadFile(filepath.Join(ts.Getenv("SRC"), "cmd", "build-bundles", "testdata", "host.cue"))
 	ts.Check(err)
 	text := string(data)
-	for i := 1; i < len(args); i += 2 {
+	for i := 0; i < len(args); i += 2 {
 		if !strings.Contains(text, args[i]) {
-			ts.Fatalf("%s.cue has no %q", args[0], args[i])
+			ts.Fatalf("host.cue has no %q", args[i])
 		}
 		text = strings.Replace(text, args[i], args[i+1], 1)
 	}

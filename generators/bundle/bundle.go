@@ -28,7 +28,6 @@ type document struct {
 	Surfaces      []string          `json:"surfaces"`
 	Files         []file            `json:"files"`
 	Owned         owned             `json:"owned"`
-	Timeouts      timeouts          `json:"timeouts"`
 	Trust         []model.TrustStep `json:"trust"`
 	Switches      []offSwitch       `json:"switches"`
 }
@@ -49,6 +48,8 @@ type file struct {
 	ID          string           `json:"id"`
 	Doc         string           `json:"doc"`
 	Surface     string           `json:"surface"`
+	Serves      []string         `json:"serves"`
+	Timeouts    *timeouts        `json:"timeouts,omitempty"`
 	Merge       string           `json:"merge"`
 	Also        []string         `json:"also"`
 	Shape       string           `json:"shape"`
@@ -98,13 +99,12 @@ func Emit(c *model.Catalog, h model.Host) (fileset.Set, error) {
 		Surfaces:      tables.SurfaceOrder(h),
 		Files:         []file{},
 		Owned:         owned{Program, h.ID},
-		Timeouts:      timeouts{h.Timeout.Key, h.Timeout.Unit, map[string]int{}},
 		Trust:         list(h.Trust),
 		Switches:      []offSwitch{},
 	}
 	for _, id := range slices.Sorted(maps.Keys(h.Files)) {
 		f := h.Files[id]
-		x := file{ID: id, Doc: f.Doc, Surface: f.Surface, Merge: f.Merge, Also: list(f.Also), Shape: "free", Scopes: map[string]place{}, Install: f.Install}
+		x := file{ID: id, Doc: f.Doc, Surface: f.Surface, Serves: list(f.Serves), Merge: f.Merge, Also: list(f.Also), Shape: "free", Scopes: map[string]place{}, Install: f.Install}
 		if f.Accepts != nil {
 			x.Shape = f.Accepts.Shape
 		}
@@ -114,14 +114,14 @@ func Emit(c *model.Catalog, h model.Host) (fileset.Set, error) {
 		}
 		if f.Kind == "config" && x.Shape != "free" {
 			x.Placeholder = &placeholder{config.Placeholder, config.ShellPlaceholder}
-			for _, s := range config.Scopes(f) {
-				hooks, err := config.Hooks(c, h, f, s)
-				if err != nil {
-					return nil, err
-				}
-				for _, k := range hooks {
-					d.Timeouts.ByEvent[k.Native] = k.Timeout
-				}
+			hooks, err := config.Hooks(c, h, f, config.Scopes(f)[0])
+			if err != nil {
+				return nil, err
+			}
+			unit := config.Unit(h, f)
+			x.Timeouts = &timeouts{unit.Key, unit.Unit, map[string]int{}}
+			for _, k := range hooks {
+				x.Timeouts.ByEvent[k.Native] = k.Timeout
 			}
 		}
 		d.Files = append(d.Files, x)

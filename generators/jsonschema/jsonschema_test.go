@@ -318,10 +318,10 @@ func TestBundles(t *testing.T) {
 	bundle := func(file, more string) string {
 		return `{"schema_version":1,"target":{"id":"alpha","title":"Alpha","kind":"harness"},"tested":{"package":"a","min":"1.0.0","max":"1.0.0"},` +
 			`"detect":{"env":[],"project":[".alpha"],"user":[]},"home":{"dir":".alpha"},"surfaces":["main"],"files":[` + file + `],` +
-			`"owned":{"program":"flow-agents-hook","first_arg":"alpha"},"timeouts":{"key":"timeout","unit":"s","by_event":{"Stop":180}},"trust":[],"switches":[]` + more + `}`
+			`"owned":{"program":"flow-agents-hook","first_arg":"alpha"},"trust":[],"switches":[]` + more + `}`
 	}
 	entry := func(scopes, more string) string {
-		return `{"id":"settings","doc":"x","surface":"main","merge":"merge-json","also":[],"shape":"nested","install":true,"scopes":` + scopes + more + `}`
+		return `{"id":"settings","doc":"x","surface":"main","serves":[],"timeouts":{"key":"timeout","unit":"s","by_event":{"Stop":180}},"merge":"merge-json","also":[],"shape":"nested","install":true,"scopes":` + scopes + more + `}`
 	}
 	place := `{"source":"config/settings.json","dest":".alpha/settings.json"}`
 	agree(t, schema, "#Bundle", "#Bundle", []sample{

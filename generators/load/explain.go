@@ -241,7 +241,7 @@ func authorPath(p []string) (path []string, leaf string) {
 	}
 	out[0] = "hosts"
 	for i, s := range out[:len(out)-1] {
-		if s == "native" || s == "matchable" || s == "caps" {
+		if s == "native" || s == "matchable" || s == "caps" || s == "serves" || s == "surfaces" && i > 2 {
 			return out[:i+1], out[i+1]
 		}
 	}

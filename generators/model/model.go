@@ -260,6 +260,7 @@ type File struct {
 	Kind     string   `json:"kind"` // config, source
 	Template string   `json:"template"`
 	Surface  string   `json:"surface"`
+	Serves   []string `json:"serves"`
 	Dest     Dest     `json:"dest"`
 	Also     []string `json:"also"`
 	Merge    string   `json:"merge"` // own, merge-json, merge-jsonc
@@ -289,10 +290,11 @@ type Accepts struct {
 
 // A TrustStep is something to do or know before the host runs the hooks.
 type TrustStep struct {
-	Scope   string `json:"scope"`
-	Text    string `json:"text"`
-	Command string `json:"command,omitempty"`
-	CI      string `json:"ci,omitempty"`
+	Scope    string   `json:"scope"`
+	Surfaces []string `json:"surfaces,omitempty"`
+	Text     string   `json:"text"`
+	Command  string   `json:"command,omitempty"`
+	CI       string   `json:"ci,omitempty"`
 }
 
 // A Switch is a setting of the host that keeps every hook dead.

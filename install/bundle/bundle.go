@@ -44,7 +44,6 @@ type Bundle struct {
 	Surfaces      []string `json:"surfaces"`
 	Files         []File   `json:"files"`
 	Owned         Owned    `json:"owned"`
-	Timeouts      Timeouts `json:"timeouts"`
 	Trust         []Trust  `json:"trust"`
 	Switches      []Switch `json:"switches"`
 
@@ -81,12 +80,14 @@ type Home struct {
 
 // A File is one file to place.
 type File struct {
-	ID      string   `json:"id"`
-	Doc     string   `json:"doc"`
-	Surface string   `json:"surface"`
-	Merge   string   `json:"merge"`
-	Also    []string `json:"also"`
-	Shape   string   `json:"shape"` // nested, flat, list, free
+	ID      string `json:"id"`
+	Doc     string `json:"doc"`
+	Surface string `json:"surface"`
+	// Serves are further surfaces that read the file.
+	Serves []string `json:"serves"`
+	Merge  string   `json:"merge"`
+	Also   []string `json:"also"`
+	Shape  string   `json:"shape"` // nested, flat, list, free
 	// Scopes maps a scope to where the file comes from and goes.
 	Scopes      map[string]Place `json:"scopes"`
 	Placeholder *Placeholder     `json:"placeholder"`
@@ -114,19 +115,14 @@ type Owned struct {
 	FirstArg string `json:"first_arg"`
 }
 
-// Timeouts are those registered with the host, in its unit.
-type Timeouts struct {
-	Key     string         `json:"key"`
-	Unit    string         `json:"unit"` // s, ms
-	ByEvent map[string]int `json:"by_event"`
-}
-
 // A Trust step has to be done or known before the host runs the hooks.
 type Trust struct {
-	Scope   string `json:"scope"` // project, user, any
-	Text    string `json:"text"`
-	Command string `json:"command"`
-	CI      string `json:"ci"`
+	Scope string `json:"scope"` // project, user, any
+	// Surfaces that it concerns; empty: all.
+	Surfaces []string `json:"surfaces,omitempty"`
+	Text     string   `json:"text"`
+	Command  string   `json:"command"`
+	CI       string   `json:"ci"`
 }
 
 // A Switch is a setting of the host that keeps every hook dead.
