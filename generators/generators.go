@@ -23,11 +23,18 @@ import (
 	"github.com/flow-agents/flow-agents/generators/wrapper"
 )
 
-// Load reads the description and raises what acceptance has seen to observed.
-func Load(tree fs.FS, o load.Options) (*load.Description, error) {
+// Load reads the description, checks that every recording that it rests on is
+// there, and raises what acceptance has seen to observed. recordings are the
+// folders that may hold <host>/<file>; none: nothing is checked.
+func Load(tree fs.FS, o load.Options, recordings ...fs.FS) (*load.Description, error) {
 	d, err := load.Load(tree, o)
 	if err != nil {
 		return nil, err
+	}
+	if len(recordings) > 0 {
+		if err := d.Recorded(recordings); err != nil {
+			return nil, err
+		}
 	}
 	seen, err := observed.Load(observed.Committed())
 	if err != nil {

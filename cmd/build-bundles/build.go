@@ -15,7 +15,6 @@ import (
 
 	"github.com/flow-agents/flow-agents/generators"
 	"github.com/flow-agents/flow-agents/generators/fileset"
-	"github.com/flow-agents/flow-agents/generators/load"
 	"github.com/flow-agents/flow-agents/generators/model"
 	"github.com/flow-agents/flow-agents/generators/release"
 	"github.com/flow-agents/flow-agents/generators/tables"
@@ -66,9 +65,6 @@ func (b *build) run(*cobra.Command) error {
 	}
 	if err := b.pick(d.Catalog); err != nil {
 		return usage{err}
-	}
-	if err := b.recorded(src, d.Catalog); err != nil {
-		return report(err)
 	}
 
 	b.step("render %d hosts", len(d.Catalog.Hosts))
@@ -142,35 +138,6 @@ func (b *build) pick(c *model.Catalog) error {
 	}
 	c.Hosts = slices.DeleteFunc(c.Hosts, func(h model.Host) bool { return !slices.Contains(b.hosts, h.ID) })
 	return nil
-}
-
-// recorded checks that every recording that a claim rests on is there.
-func (b *build) recorded(src source, c *model.Catalog) error {
-	if src.root == "" {
-		return nil
-	}
-	dirs := []string{filepath.Join(src.root, "conformance", "recordings")}
-	for _, m := range b.manifests {
-		dirs = append(dirs, filepath.Join(m, "recordings"))
-	}
-	var out load.Findings
-	for _, h := range c.Hosts {
-		for claim, where := range h.Claims() {
-			if claim.Basis != "recorded" {
-				continue
-			}
-			if !slices.ContainsFunc(dirs, func(d string) bool {
-				_, err := os.Stat(filepath.Join(d, h.ID, filepath.FromSlash(claim.File)))
-				return err == nil
-			}) {
-				out = append(out, load.Finding{Path: "hosts." + h.ID + "." + where + ".claim.file", Text: fmt.Sprintf("no recording %s/%s", h.ID, claim.File), Hint: "add the recording below conformance/recordings, or claim source or documented"})
-			}
-		}
-	}
-	if out == nil {
-		return nil
-	}
-	return out
 }
 
 // drift compares what is committed with what would be generated.

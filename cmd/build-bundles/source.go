@@ -59,6 +59,13 @@ func (s source) show(p string) string {
 // files, and every .cue file of the given directories.
 func (s source) load(files, dirs []string) (*load.Description, error) {
 	o := load.Options{Show: s.show}
+	var recordings []fs.FS
+	if s.root != "" {
+		recordings = append(recordings, os.DirFS(filepath.Join(s.root, "conformance", "recordings")))
+		for _, d := range dirs {
+			recordings = append(recordings, os.DirFS(filepath.Join(d, "recordings")))
+		}
+	}
 	for _, d := range dirs {
 		found, err := filepath.Glob(filepath.Join(d, "*.cue"))
 		if err != nil {
@@ -79,7 +86,7 @@ func (s source) load(files, dirs []string) (*load.Description, error) {
 		}
 		o.Extra = append(o.Extra, load.Manifest{Name: f, Data: data})
 	}
-	return generators.Load(s.fsys, o)
+	return generators.Load(s.fsys, o, recordings...)
 }
 
 // report prints the findings of a load, if err is that, and says so.

@@ -329,7 +329,7 @@ func TestBundles(t *testing.T) {
 		{true, bundle(entry(`{}`, `,"placeholder":{"raw":"x","shell":"y"}`), "")},
 		{false, bundle("", `,"version":"1.0.0"`)}, {false, bundle(entry(`{"global":`+place+`}`, ""), "")}, {false, bundle(entry(`{"project":{}}`, ""), "")},
 		{false, bundle(entry(`{}`, `,"placeholder":{"raw":"x"}`), "")}, {false, strings.Replace(bundle("", ""), `"kind":"harness"`, `"kind":"tool"`, 1)},
-		{false, strings.Replace(bundle("", ""), `180`, `"180"`, 1)}, {false, strings.Replace(bundle("", ""), `"schema_version":1`, `"schema_version":2`, 1)},
+		{false, strings.Replace(bundle(entry(`{}`, ""), ""), `180`, `"180"`, 1)}, {false, strings.Replace(bundle("", ""), `"schema_version":1`, `"schema_version":2`, 1)},
 		{false, strings.Replace(bundle("", ""), `"1.0.0"`, `"1.0"`, 1)}, {false, `{}`},
 	})
 }

@@ -114,7 +114,7 @@ func (x explainer) explain(err error, root cue.Value) Findings {
 		node, pos := x.locate(p, e)
 		if pos.IsValid() {
 			f.at = pos.Position()
-			f.Pos = fmt.Sprintf("%s:%d:%d", x.tree.name(f.at.Filename), f.at.Line, f.at.Column)
+			f.Pos = x.show(f.at)
 		}
 		f.node, f.mends = node, []string{f.Path}
 		f.Hint = hint(root, p, leaf, text, node)
@@ -262,13 +262,7 @@ func joinPath(p []string) string {
 // locate finds the author's node for a path: the deepest label along it in the
 // author's files, else a position of the error that lies in them.
 func (x explainer) locate(p []string, e cueerrors.Error) (*ast.Field, token.Pos) {
-	var best *ast.Field
-	depth := 0
-	for _, f := range x.author.Files {
-		if n, d := descend(f.Decls, p); d > depth {
-			best, depth = n, d
-		}
-	}
+	best, depth := x.descend(p)
 	if depth == len(p) && best != nil {
 		return best, best.Label.Pos()
 	}
@@ -289,6 +283,28 @@ func (x explainer) locate(p []string, e cueerrors.Error) (*ast.Field, token.Pos)
 		return best, best.Label.Pos()
 	}
 	return nil, e.Position()
+}
+
+// descend finds the author's deepest field along a path, and how deep that is.
+func (x explainer) descend(p []string) (best *ast.Field, depth int) {
+	for _, f := range x.author.Files {
+		if n, d := descend(f.Decls, p); d > depth {
+			best, depth = n, d
+		}
+	}
+	return best, depth
+}
+
+// find is the place of the deepest field along a path.
+func (x explainer) find(p []string) (*ast.Field, token.Pos) {
+	if f, _ := x.descend(p); f != nil {
+		return f, f.Label.Pos()
+	}
+	return nil, token.NoPos
+}
+
+func (x explainer) show(p token.Position) string {
+	return fmt.Sprintf("%s:%d:%d", x.tree.name(p.Filename), p.Line, p.Column)
 }
 
 // wrote tells whether a position lies in the author's files.

@@ -50,6 +50,9 @@ type Options struct {
 type Description struct {
 	Catalog *model.Catalog
 	Schema  cue.Value
+
+	ex   explainer
+	root cue.Value
 }
 
 // root is where the tree appears to CUE, which wants absolute names.
@@ -177,7 +180,7 @@ func evaluate(t *tree) (*Description, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Description{cat, vals[0]}, nil
+	return &Description{cat, vals[0], ex, vals[1]}, nil
 }
 
 // tree is the set of CUE files in the form that CUE's loader takes, and the
