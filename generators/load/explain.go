@@ -31,6 +31,8 @@ type Finding struct {
 	within   *ast.Field
 	mends    []string
 	stageTwo bool
+	// plain: the text was CUE's own, put in an author's words.
+	plain bool
 }
 
 // unknownField and missingField recognise CUE's two messages about structure.
@@ -97,6 +99,8 @@ func (f Findings) Error() string {
 type explainer struct {
 	tree   *tree
 	author *build.Instance
+	// schema tells what belongs in a struct.
+	schema cue.Value
 }
 
 // cueOwn recognises messages that CUE made itself; all others were written in
@@ -117,7 +121,10 @@ func (x explainer) explain(err error, root cue.Value) Findings {
 			f.Pos = x.show(f.at)
 		}
 		f.node, f.mends = node, []string{f.Path}
-		f.Hint = hint(root, p, leaf, text, node)
+		f.Text, f.plain = plain(text, x.belongs(p))
+		if f.Hint = hint(root, p, leaf, text, node); f.Hint == "" {
+			f.Hint = shape(f.Text, node)
+		}
 		switch {
 		case f.unknownField():
 			if near, ok := strings.CutPrefix(f.Hint, "did you mean "); ok {
@@ -131,7 +138,7 @@ func (x explainer) explain(err error, root cue.Value) Findings {
 			f.node, _ = x.locate(p[:len(p)-1], e)
 			f.mends = append(f.mends, parent(f.Path))
 		}
-		if v := literal(node, leaf); v != "" && leaf == "" && !strings.Contains(text, v) && !strings.Contains(text, "required but not present") && !strings.Contains(text, "not allowed") {
+		if v := literal(node, leaf); v != "" && leaf == "" && !strings.Contains(f.Text, v) && !strings.Contains(text, "required but not present") && !strings.Contains(text, "not allowed") {
 			f.Text += ", not " + v
 		}
 		// The whole vocabulary is noise once the likely word is known.
@@ -163,7 +170,7 @@ func single(all Findings) Findings {
 		switch {
 		case cueOwn.MatchString(f.Text):
 			return 1
-		case f.Pos == "":
+		case f.Pos == "", f.plain:
 			return 2
 		}
 		return 3
@@ -209,7 +216,7 @@ func single(all Findings) Findings {
 // its struct depends.
 func discriminates(f Finding) bool {
 	switch f.Path[strings.LastIndexByte(f.Path, '.')+1:] {
-	case "kind", "style", "basis":
+	case "kind", "style", "basis", "fidelity":
 		return !f.unknownField()
 	}
 	return false
@@ -288,7 +295,7 @@ func (x explainer) locate(p []string, e cueerrors.Error) (*ast.Field, token.Pos)
 // descend finds the author's deepest field along a path, and how deep that is.
 func (x explainer) descend(p []string) (best *ast.Field, depth int) {
 	for _, f := range x.author.Files {
-		if n, d := descend(f.Decls, p); d > depth {
+		if n, d := descend(f.Decls, p, nil); d > depth {
 			best, depth = n, d
 		}
 	}
@@ -337,10 +344,14 @@ func (x explainer) literalAt(p token.Pos) (found *ast.Field) {
 }
 
 // descend follows a path through field labels and, for digits, list elements.
-func descend(decls []ast.Decl, p []string) (found *ast.Field, depth int) {
-	if len(p) == 0 {
+// A value that is borrowed from a field beside or above (x: _shared & {...}) is
+// followed to where it was written. scope holds the enclosing declarations,
+// outermost first.
+func descend(decls []ast.Decl, p []string, scope [][]ast.Decl) (found *ast.Field, depth int) {
+	if len(p) == 0 || len(scope) > 64 {
 		return nil, 0
 	}
+	scope = append(scope[:len(scope):len(scope)], decls)
 	for _, d := range decls {
 		fld, ok := d.(*ast.Field)
 		if !ok {
@@ -351,20 +362,18 @@ func descend(decls []ast.Decl, p []string) (found *ast.Field, depth int) {
 			continue
 		}
 		at, n := fld, 1
-		for _, s := range structs(fld.Value) {
-			if q, m := descend(s.Elts, p[1:]); m > 0 && m+1 > n {
-				at, n = q, m+1
+		deeper := func(v ast.Expr, p []string, used int) {
+			for _, s := range borrowed(v, scope) {
+				if q, m := descend(s.Elts, p, scope); m > 0 && m+used > n {
+					at, n = q, m+used
+				}
 			}
 		}
+		deeper(fld.Value, p[1:], 1)
 		if l, ok := fld.Value.(*ast.ListLit); ok && len(p) > 1 {
 			if i, err := strconv.Atoi(p[1]); err == nil && i >= 0 && i < len(l.Elts) {
-				el := &ast.Field{Label: fld.Label, Value: l.Elts[i]}
-				at, n = elementField(el, l.Elts[i]), 2
-				for _, s := range structs(l.Elts[i]) {
-					if q, m := descend(s.Elts, p[2:]); m > 0 {
-						at, n = q, m+2
-					}
-				}
+				at, n = elementField(fld, l.Elts[i]), 2
+				deeper(l.Elts[i], p[2:], 2)
 			}
 		}
 		if n > depth {
@@ -372,6 +381,29 @@ func descend(decls []ast.Decl, p []string) (found *ast.Field, depth int) {
 		}
 	}
 	return found, depth
+}
+
+// borrowed lists the struct literals that an expression is made of, its own
+// and those of the fields that it refers to.
+func borrowed(x ast.Expr, scope [][]ast.Decl) []*ast.StructLit {
+	switch x := x.(type) {
+	case *ast.BinaryExpr:
+		return append(borrowed(x.X, scope), borrowed(x.Y, scope)...)
+	case *ast.ParenExpr:
+		return borrowed(x.X, scope)
+	case *ast.Ident:
+		for i := len(scope) - 1; i >= 0; i-- {
+			for _, d := range scope[i] {
+				if f, ok := d.(*ast.Field); ok {
+					if name, _, err := ast.LabelName(f.Label); err == nil && name == x.Name && f.Value != ast.Expr(x) {
+						return borrowed(f.Value, scope[:i+1])
+					}
+				}
+			}
+		}
+		return nil
+	}
+	return structs(x)
 }
 
 // elementField stands for a list element, whose place is its own.
@@ -414,8 +446,28 @@ func literal(n *ast.Field, leaf string) string {
 
 var listed = regexp.MustCompile(`(?:must be one of|known:|must be|is one of) ([A-Za-z0-9_@.*:/-]+(?:(?:, | or )[A-Za-z0-9_@.*:/-]+)*)`)
 
+// grammar says how the keys of a map are spelled.
+var grammar = map[string]string{
+	"tools":    "a tool's name is one word as the host sends it; a final * stands for any rest",
+	"surfaces": "a surface's name is lower-case words joined by '-'",
+	"files":    "a file's name here is an id: a word such as settings",
+	"env":      "an environment variable is written in capitals, digits and _",
+}
+
+// span is a time written the way people do.
+var span = regexp.MustCompile(`^"(\d+) ?(ms|s|m)"$`)
+
 // hint says what to write instead.
 func hint(root cue.Value, p []string, leaf, text string, n *ast.Field) string {
+	if strings.HasSuffix(text, "import failed") {
+		return "a manifest imports github.com/flow-agents/flow-agents/schema, and CUE's own packages"
+	}
+	if strings.HasPrefix(text, "imported and not used") {
+		return "a host is described as hosts: ID: schema.#Host & {...}"
+	}
+	if strings.Contains(text, "field not allowed") && len(p) > 2 && grammar[p[len(p)-2]] != "" && nearest(fieldsAt(root, p[:len(p)-1]), p[len(p)-1]) == "" {
+		return grammar[p[len(p)-2]]
+	}
 	if strings.Contains(text, "required but not present") && len(p) > 1 && p[len(p)-2] == "events" {
 		return fmt.Sprintf("map %s, or name the gap: %s: {kind: \"gap\", gap: \"no-event\", degradation: \"what the user loses\", claim: {basis: \"documented\", version: \"1.0.0\", on: \"2026-11\"}}", p[len(p)-1], p[len(p)-1])
 	}
@@ -439,7 +491,7 @@ func hint(root cue.Value, p []string, leaf, text string, n *ast.Field) string {
 			return "did you mean " + near + "?"
 		}
 	}
-	if ms := regexp.MustCompile(`^"(\d+) ?(ms|s|m)"$`).FindStringSubmatch(literal(n, "")); ms != nil {
+	if ms := span.FindStringSubmatch(literal(n, "")); ms != nil && p[len(p)-1] == "timeoutMs" {
 		k, _ := strconv.Atoi(ms[1])
 		return fmt.Sprintf("write %d", k*map[string]int{"ms": 1, "s": 1000, "m": 60_000}[ms[2]])
 	}
@@ -454,6 +506,9 @@ func fieldsAt(root cue.Value, at []string) []string {
 		if k, err := strconv.Atoi(s); err == nil {
 			sel[i] = cue.Index(k)
 		}
+	}
+	if !root.Exists() {
+		return nil
 	}
 	it, err := root.LookupPath(cue.MakePath(sel...)).Fields(cue.All())
 	if err != nil {

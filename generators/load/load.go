@@ -22,6 +22,7 @@ import (
 	cueerrors "cuelang.org/go/cue/errors"
 	cueload "cuelang.org/go/cue/load"
 	"cuelang.org/go/cue/parser"
+	"cuelang.org/go/cue/token"
 
 	"github.com/flow-agents/flow-agents/generators/model"
 )
@@ -147,7 +148,7 @@ func evaluate(t *tree) (*Description, error) {
 		Env:     []string{"CUE_REGISTRY=none"}, // never reach for a registry
 	})
 	schema, manifests, declare := insts[0], insts[1], insts[2]
-	ex := explainer{tree: t, author: manifests}
+	ex := explainer{tree: t, author: manifests, schema: ctx.BuildInstance(schema)}
 	vals := make([]cue.Value, len(insts))
 	for i, in := range insts {
 		if in.Err != nil {
@@ -194,18 +195,22 @@ type tree struct {
 func readTree(fsys fs.FS, o Options) (*tree, error) {
 	t := &tree{overlay: map[string]cueload.Source{}, source: map[string][]byte{}, shown: map[string]string{}}
 	replaced := map[string]bool{}
-	extras := make([]*ast.File, len(o.Extra))
-	for i, m := range o.Extra {
+	defined := map[string]string{} // host id -> where
+	for _, m := range o.Extra {
 		f, err := parser.ParseFile(m.Name, m.Data)
 		if err != nil {
 			return nil, syntax(err)
 		}
-		if f.PackageName() == "" {
-			return nil, Findings{{Pos: m.Name + ":1:1", Text: "a manifest starts with `package manifests`"}}
+		ids, err := manifestHosts(f, m.Name)
+		if err != nil {
+			return nil, err
 		}
-		extras[i] = f
-		for _, id := range hostIDs(f) {
-			replaced[id] = true
+		for _, id := range ids {
+			at := place(m.Name, id.Pos())
+			if was, ok := defined[id.name]; ok {
+				return nil, Findings{{Pos: at, Path: "hosts." + id.name, Text: "this host is described already, at " + was}}
+			}
+			defined[id.name], replaced[id.name] = at, true
 		}
 	}
 	for _, dir := range []string{"cue.mod", "schema", "manifests"} {
@@ -217,19 +222,25 @@ func readTree(fsys fs.FS, o Options) (*tree, error) {
 			if err != nil {
 				return err
 			}
-			if dir == "manifests" && (o.Alone || len(replaced) > 0) {
-				f, err := parser.ParseFile(p, data)
+			name := p
+			if o.Show != nil {
+				name = o.Show(p)
+			}
+			if dir == "manifests" {
+				f, err := parser.ParseFile(name, data)
 				if err != nil {
 					return syntax(err)
 				}
 				ids := hostIDs(f)
-				if len(ids) > 0 && (o.Alone || slices.ContainsFunc(ids, func(id string) bool { return replaced[id] })) {
+				if len(ids) > 0 && (o.Alone || slices.ContainsFunc(ids, func(id hostID) bool { return replaced[id.name] })) {
 					return nil
 				}
-			}
-			name := p
-			if o.Show != nil {
-				name = o.Show(p)
+				for _, id := range ids {
+					if was, ok := defined[id.name]; ok {
+						return Findings{{Pos: place(name, id.Pos()), Path: "hosts." + id.name, Text: "this host is described already, at " + was}}
+					}
+					defined[id.name] = place(name, id.Pos())
+				}
 			}
 			t.add(filepath.FromSlash(p), name, data)
 			return nil
@@ -258,9 +269,44 @@ func (t *tree) name(abs string) string {
 	return abs
 }
 
+// manifestHosts lists the hosts of a manifest that came from elsewhere, and
+// refuses a file that could not be one: CUE would accept it and check nothing.
+func manifestHosts(f *ast.File, name string) ([]hostID, error) {
+	for _, d := range f.Decls {
+		p, ok := d.(*ast.Package)
+		if !ok {
+			continue
+		}
+		if p.Name.Name != "manifests" {
+			return nil, Findings{{Pos: place(name, p.Pos()), Text: "the package of a manifest is manifests, not " + p.Name.Name}}
+		}
+		if ids := hostIDs(f); len(ids) > 0 {
+			return ids, nil
+		}
+		for _, d := range f.Decls {
+			if fld, ok := d.(*ast.Field); ok {
+				label, _, _ := ast.LabelName(fld.Label)
+				return nil, Findings{{Pos: place(name, fld.Pos()), Path: label, Text: "no host in this file; a manifest says hosts: ID: schema.#Host & {...}"}}
+			}
+		}
+		return nil, Findings{{Pos: place(name, p.Pos()), Text: "no host in this file; a manifest says hosts: ID: schema.#Host & {...}"}}
+	}
+	return nil, Findings{{Pos: name + ":1:1", Text: "a manifest starts with `package manifests`"}}
+}
+
+func place(name string, p token.Pos) string {
+	return fmt.Sprintf("%s:%d:%d", name, p.Line(), p.Column())
+}
+
+// A hostID is where a manifest names a host.
+type hostID struct {
+	*ast.Field
+	name string
+}
+
 // hostIDs lists the hosts that a manifest defines: hosts: ID: ....
-func hostIDs(f *ast.File) []string {
-	var ids []string
+func hostIDs(f *ast.File) []hostID {
+	var ids []hostID
 	for _, d := range f.Decls {
 		fld, ok := d.(*ast.Field)
 		if !ok {
@@ -273,7 +319,7 @@ func hostIDs(f *ast.File) []string {
 			for _, e := range s.Elts {
 				if sub, ok := e.(*ast.Field); ok {
 					if id, _, err := ast.LabelName(sub.Label); err == nil {
-						ids = append(ids, id)
+						ids = append(ids, hostID{sub, id})
 					}
 				}
 			}
