@@ -4,7 +4,6 @@
 package generators
 
 import (
-	"fmt"
 	"io/fs"
 
 	"github.com/flow-agents/flow-agents/conformance/observed"
@@ -57,7 +56,7 @@ func Text(d *load.Description, tree fs.FS) (fileset.Set, error) {
 	for _, h := range c.Hosts {
 		set, err := Host(c, h, tree)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", h.ID, err)
+			return nil, err
 		}
 		out = append(out, set.Under(h.ID)...)
 	}

@@ -70,7 +70,7 @@ func (b *build) run(*cobra.Command) error {
 	b.step("render %d hosts", len(d.Catalog.Hosts))
 	text, err := generators.Text(d, src.fsys)
 	if err != nil {
-		return err
+		return report(d.Explain(err))
 	}
 	tab, err := tables.Emit(d.Catalog)
 	if err != nil {
@@ -93,7 +93,7 @@ func (b *build) run(*cobra.Command) error {
 		}
 	}
 	if b.textOnly {
-		if err := text.Write(filepath.Join(b.out, "bundles"), nil); err != nil {
+		if err := release.WriteText(text, b.out); err != nil {
 			return err
 		}
 		return b.summary(release.Summary{SchemaVersion: 1, Version: b.version, ContractVersion: release.ContractVersion, Hosts: release.Summarize(d.Catalog)})
@@ -110,7 +110,11 @@ func (b *build) run(*cobra.Command) error {
 		return err
 	}
 	defer g.Close()
-	s, err := release.Build(d.Catalog, text, release.Options{Out: b.out, Version: b.version, Platforms: platforms, Compiler: g, Step: b.step})
+	toolchain, err := g.Toolchain()
+	if err != nil {
+		return err
+	}
+	s, err := release.Build(d.Catalog, text, release.Options{Out: b.out, Version: b.version, Toolchain: toolchain, Platforms: platforms, Compiler: g, Step: b.step})
 	if err != nil {
 		return err
 	}

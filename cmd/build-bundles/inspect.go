@@ -10,9 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flow-agents/flow-agents/generators"
 	"github.com/flow-agents/flow-agents/generators/docs"
 	"github.com/flow-agents/flow-agents/generators/release"
 	"github.com/flow-agents/flow-agents/generators/scaffold"
+	"github.com/flow-agents/flow-agents/generators/tables"
 )
 
 func vetCommand() *cobra.Command {
@@ -29,6 +31,13 @@ own place, with a hint below it where there is one.`,
 			}
 			d, err := src.load(files, nil)
 			if err != nil {
+				return report(err)
+			}
+			// What validates must also build.
+			if _, err := generators.Text(d, src.fsys); err != nil {
+				return report(d.Explain(err))
+			}
+			if _, err := tables.Emit(d.Catalog); err != nil {
 				return report(err)
 			}
 			fmt.Printf("%d hosts, %d events, %d policies: ok\n", len(d.Catalog.Hosts), len(d.Catalog.Events), len(d.Catalog.Policies))

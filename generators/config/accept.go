@@ -3,7 +3,9 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/flow-agents/flow-agents/generators/model"
@@ -21,8 +23,8 @@ func accept(h model.Host, f model.File, text []byte) error {
 	if err := json.Unmarshal(text, &doc); err != nil {
 		return fmt.Errorf("a config is one JSON object: %w", err)
 	}
-	for k := range doc {
-		if !a.Open && !contains(a.Top, k) {
+	for _, k := range slices.Sorted(maps.Keys(doc)) {
+		if !a.Open && !slices.Contains(a.Top, k) {
 			return fmt.Errorf("top-level key %q: %s accepts only %s", k, h.Title, strings.Join(a.Top, ", "))
 		}
 	}
@@ -41,8 +43,9 @@ func accept(h model.Host, f model.File, text []byte) error {
 	if err := json.Unmarshal(hooks, &events); err != nil {
 		return fmt.Errorf("hooks: %w", err)
 	}
-	for name, v := range events {
-		if !contains(h.NativeEvents, name) {
+	for _, name := range slices.Sorted(maps.Keys(events)) {
+		v := events[name]
+		if !slices.Contains(h.NativeEvents, name) {
 			return fmt.Errorf("hooks.%s: %s has no such event", name, h.Title)
 		}
 		var entries []map[string]json.RawMessage
@@ -71,7 +74,7 @@ type acceptor struct {
 }
 
 func (x acceptor) group(at, event string, g map[string]json.RawMessage) error {
-	for k := range g {
+	for _, k := range slices.Sorted(maps.Keys(g)) {
 		if k != "matcher" && k != "hooks" {
 			return fmt.Errorf("%s.%s: a group has matcher and hooks", at, k)
 		}
@@ -94,8 +97,8 @@ func (x acceptor) group(at, event string, g map[string]json.RawMessage) error {
 }
 
 func (x acceptor) handler(at, event string, h map[string]json.RawMessage) error {
-	for k := range h {
-		if !contains(x.f.Accepts.Handler, k) {
+	for _, k := range slices.Sorted(maps.Keys(h)) {
+		if !slices.Contains(x.f.Accepts.Handler, k) {
 			return fmt.Errorf("%s.%s: %s accepts only %s", at, k, x.h.Title, strings.Join(x.f.Accepts.Handler, ", "))
 		}
 	}
@@ -104,7 +107,7 @@ func (x acceptor) handler(at, event string, h map[string]json.RawMessage) error 
 			return err
 		}
 	}
-	if contains(x.f.Accepts.Handler, "type") {
+	if slices.Contains(x.f.Accepts.Handler, "type") {
 		if s := str(h["type"]); s != "command" {
 			return fmt.Errorf("%s.type: %q instead of \"command\"", at, s)
 		}
@@ -123,7 +126,7 @@ func (x acceptor) list(raw json.RawMessage) error {
 	for i, h := range hs {
 		at := fmt.Sprintf("hooks[%d]", i)
 		event := str(h["trigger"])
-		if !contains(x.h.NativeEvents, event) {
+		if !slices.Contains(x.h.NativeEvents, event) {
 			return fmt.Errorf("%s.trigger: %s has no event %q", at, x.h.Title, event)
 		}
 		if err := x.handler(at, event, h); err != nil {
@@ -141,7 +144,7 @@ func (x acceptor) list(raw json.RawMessage) error {
 // tool of the host: both would be a hook that never fires.
 func (x acceptor) matcher(at, event string, raw json.RawMessage) error {
 	a := x.f.Accepts
-	if a.Matcher == "none" || !contains(a.Matchable, event) {
+	if a.Matcher == "none" || !slices.Contains(a.Matchable, event) {
 		return fmt.Errorf("%s.matcher: %s does not read a matcher at %s", at, x.h.Title, event)
 	}
 	known := map[string]bool{}

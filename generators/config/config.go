@@ -8,8 +8,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/google/go-jsonnet"
@@ -71,33 +72,46 @@ func Scopes(f model.File) []string {
 	return out
 }
 
+// An Error is about one file of a host.
+type Error struct {
+	Host, File string
+	Err        error
+}
+
+func (e *Error) Error() string { return "hosts." + e.Host + ".files." + e.File + ": " + e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// Where names the host and the file's key in its manifest.
+func (e *Error) Where() (host, file string) { return e.Host, e.File }
+
 // Emit renders every config file of a host. tree holds
 // templates/config/*.jsonnet.
 func Emit(c *model.Catalog, h model.Host, tree fs.FS) (fileset.Set, error) {
 	var out fileset.Set
-	seen := map[string]bool{}
-	for _, id := range sortedKeys(h.Files) {
+	for _, id := range slices.Sorted(maps.Keys(h.Files)) {
 		f := h.Files[id]
 		if f.Kind != "config" {
 			continue
 		}
 		for _, scope := range Scopes(f) {
-			p := Source(f, scope)
-			if seen[p] {
-				continue
-			}
-			seen[p] = true
 			data, err := render(c, h, f, scope, tree)
 			if err != nil {
-				return nil, fmt.Errorf("%s: file %s, scope %s: %w", h.ID, id, scope, err)
+				return nil, &Error{h.ID, id, err}
 			}
-			out.Add(p, data)
+			out.Add(Source(f, scope), data)
 		}
 	}
 	return out, nil
 }
 
 func render(c *model.Catalog, h model.Host, f model.File, scope string, tree fs.FS) ([]byte, error) {
+	if _, err := fs.Stat(tree, "templates/config/"+f.Template); err != nil {
+		have, _ := fs.Glob(tree, "templates/config/*.jsonnet")
+		for i := range have {
+			have[i] = path.Base(have[i])
+		}
+		return nil, fmt.Errorf("no template %s; there are %s", f.Template, strings.Join(have, ", "))
+	}
 	hooks, err := Hooks(c, h, f, scope)
 	if err != nil {
 		return nil, err
@@ -158,7 +172,7 @@ func Hooks(c *model.Catalog, h model.Host, f model.File, scope string) ([]hook, 
 	unit := Unit(h, f)
 	out := []hook{}
 	for _, e := range evs {
-		if !registered(c, e) {
+		if !tables.Registered(c, e) {
 			continue
 		}
 		t, err := Timeout(unit, e.Native, e.Mapping.TimeoutMs)
@@ -170,24 +184,6 @@ func Hooks(c *model.Catalog, h model.Host, f model.File, scope string) ([]hook, 
 		out = append(out, k)
 	}
 	return out, nil
-}
-
-func registered(c *model.Catalog, e tables.NativeEvent) bool {
-	for _, id := range append([]string{e.Canonical}, e.Also...) {
-		for _, ev := range c.Events {
-			if ev.ID == id && len(ev.Records) > 0 {
-				return true
-			}
-		}
-		for _, p := range c.Policies {
-			for _, t := range p.Triggers {
-				if t.Event == id {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // Timeout converts milliseconds to the host's unit. The schema has already
@@ -233,7 +229,7 @@ func command(k *hook, h model.Host, f model.File, scope string, start bool) {
 	} else {
 		k.Command += "exit 0"
 	}
-	if f.Accepts != nil && contains(f.Accepts.Handler, "commandWindows") {
+	if f.Accepts != nil && slices.Contains(f.Accepts.Handler, "commandWindows") {
 		const exe = `"$HOME/.flow-agents/bin/flow-agents-hook.exe"`
 		w := "if (Test-Path " + exe + ") { & " + exe + " " + call + "; exit $LASTEXITCODE }"
 		k.CommandWindows = &w
@@ -242,12 +238,12 @@ func command(k *hook, h model.Host, f model.File, scope string, start bool) {
 
 // matchers lists the matcher of each entry to write for an event.
 func matchers(h model.Host, f model.File, e tables.NativeEvent) []*string {
-	if len(e.Mapping.Match) == 0 || f.Accepts == nil || f.Accepts.Matcher == "none" || !contains(f.Accepts.Matchable, e.Native) {
+	if len(e.Mapping.Match) == 0 || f.Accepts == nil || f.Accepts.Matcher == "none" || !slices.Contains(f.Accepts.Matchable, e.Native) {
 		return []*string{nil}
 	}
 	var names []string
-	for _, n := range sortedKeys(h.Tools) {
-		if t := h.Tools[n]; !t.Alias && contains(e.Mapping.Match, t.Class) {
+	for _, n := range slices.Sorted(maps.Keys(h.Tools)) {
+		if t := h.Tools[n]; !t.Alias && slices.Contains(e.Mapping.Match, t.Class) {
 			names = append(names, n)
 		}
 	}
@@ -277,7 +273,7 @@ func matchers(h model.Host, f model.File, e tables.NativeEvent) []*string {
 // regexOf is a pattern for a tool name whose final * stands for any rest.
 func regexOf(name string) string {
 	stem, any := strings.CutSuffix(name, "*")
-	stem = strings.NewReplacer(".", `\.`, "/", `\/`, "-", "-").Replace(stem)
+	stem = strings.NewReplacer(".", `\.`, "/", `\/`).Replace(stem)
 	if any {
 		return stem + ".*"
 	}
@@ -305,22 +301,4 @@ func (i *importer) Import(from, p string) (jsonnet.Contents, string, error) {
 	c := jsonnet.MakeContents(string(data))
 	i.cache[at] = c
 	return c, at, nil
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }

@@ -108,7 +108,7 @@ func eventCoverage(c *model.Catalog, h model.Host) (object, error) {
 			if !ok {
 				return nil, fmt.Errorf("surface %s neither maps %s nor names it as a gap", s, e.ID)
 			}
-			events = append(events, field{key: e.ID, value: event(e, m)})
+			events = append(events, field{key: e.ID, value: event(c, e, m)})
 		}
 		out = append(out, field{key: s, value: object{
 			{key: "title", value: h.Surfaces[s].Title},
@@ -119,9 +119,10 @@ func eventCoverage(c *model.Catalog, h model.Host) (object, error) {
 	return out, nil
 }
 
-func event(e model.Event, m model.Mapping) object {
+func event(c *model.Catalog, e model.Event, m model.Mapping) object {
 	out := object{
 		{key: "kind", value: m.Kind},
+		{key: "registered", value: m.Kind != model.Gap && c.Registered(e.ID)},
 		{key: "extension", value: e.Extension, optional: true},
 	}
 	if m.Kind == model.Gap {

@@ -37,6 +37,19 @@ type eventView struct {
 	Mapping   model.Mapping
 	Hears     []string
 	Timeout   string
+	// Registered: hooks are installed for it in this release.
+	Registered bool
+}
+
+// Hooked is the table's word for whether a hook is installed for the event.
+func (e eventView) Hooked() string {
+	switch {
+	case e.Mapping.Kind == model.Gap:
+		return ""
+	case e.Registered:
+		return "yes"
+	}
+	return "not yet"
 }
 
 type policyView struct {
@@ -79,7 +92,7 @@ func newMapping(c *model.Catalog, h model.Host) (*mapping, error) {
 		v := surfaceView{ID: s, Surface: h.Surfaces[s], Level: declaration.LevelName(d.Rank), SurfaceLevel: declaration.LevelName(d.SurfaceRank)}
 		for _, e := range c.Events {
 			m := h.Surfaces[s].Events[e.ID]
-			v.Events = append(v.Events, eventView{ID: e.ID, State: eventState(m), Mapping: m, Hears: hears(m.Answer), Timeout: duration(m.TimeoutMs)})
+			v.Events = append(v.Events, eventView{ID: e.ID, State: eventState(m), Mapping: m, Hears: hears(m.Answer), Timeout: duration(m.TimeoutMs), Registered: c.Registered(e.ID)})
 			if m.Kind == model.Gap {
 				v.Short = append(v.Short, shortfall{e.ID, gapWords(m.Gap), m.Degradation, m.Approximation})
 			} else if m.Degradation != "" {

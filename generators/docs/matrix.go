@@ -157,7 +157,10 @@ func newMatrix(c *model.Catalog) (*matrix, error) {
 	}
 	for _, e := range c.Events {
 		r := row{ID: e.ID, Title: e.ID, Text: e.Fires}
-		if e.Extension {
+		switch {
+		case !c.Registered(e.ID):
+			r.Tag = "not registered"
+		case e.Extension:
 			r.Tag = "extension"
 		}
 		m.Events = append(m.Events, r)

@@ -138,7 +138,7 @@ func TestLoadIsDeterministic(t *testing.T) {
 // construction.
 func TestEveryEventIsMappedOrNamed(t *testing.T) {
 	c := loadTree(t).Catalog
-	require.Len(t, c.Hosts, 5)
+	require.NotEmpty(t, c.Hosts)
 	for _, h := range c.Hosts {
 		for id, s := range h.Surfaces {
 			require.Len(t, s.Events, len(c.Events), "%s %s", h.ID, id)

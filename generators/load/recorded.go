@@ -1,6 +1,7 @@
 package load
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -44,4 +45,19 @@ func (d *Description) At(path, text, hint string) Finding {
 		f.Pos = d.ex.show(f.at)
 	}
 	return f
+}
+
+// Explain turns an error of an emitter that knows which file of which host it
+// is about into a finding at the author's place. Others stay as they are.
+func (d *Description) Explain(err error) error {
+	var e interface {
+		error
+		Where() (host, file string)
+		Unwrap() error
+	}
+	if !errors.As(err, &e) {
+		return err
+	}
+	host, file := e.Where()
+	return Findings{d.At("hosts."+host+".files."+file, e.Unwrap().Error(), "")}
 }

@@ -29,6 +29,25 @@ type Catalog struct {
 	BackstopBudgetMs int
 }
 
+// Registered tells whether hooks are registered for a canonical event: a policy
+// is wired to it, or it leaves a record. For any other a process would start
+// for nothing.
+func (c *Catalog) Registered(id string) bool {
+	for _, e := range c.Events {
+		if e.ID == id && len(e.Records) > 0 {
+			return true
+		}
+	}
+	for _, p := range c.Policies {
+		for _, t := range p.Triggers {
+			if t.Event == id {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // An Event is a canonical event.
 type Event struct {
 	ID        string   `json:"id"`

@@ -2,12 +2,14 @@ package observe
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/flow-agents/flow-agents/conformance/observed"
 	"github.com/flow-agents/flow-agents/generators/load"
+	"github.com/flow-agents/flow-agents/generators/model"
 )
 
 func TestApply(t *testing.T) {
@@ -19,7 +21,8 @@ func TestApply(t *testing.T) {
 			"event:modelResponse": {Result: result, Saw: "a gap stays a gap"},
 		}}
 	}
-	events := d.Catalog.Hosts[0].Surfaces["main"].Events
+	i := slices.IndexFunc(d.Catalog.Hosts, func(h model.Host) bool { return h.ID == "claude-code" })
+	events := d.Catalog.Hosts[i].Surfaces["main"].Events
 	before := events["stop"].Claim
 
 	// Outside of the tested range, or failed: nothing is observed.

@@ -10,10 +10,11 @@ import (
 	"strings"
 
 	"github.com/flow-agents/flow-agents/generators/fileset"
+	"github.com/flow-agents/flow-agents/generators/tables"
 )
 
 // ContractVersion is the version of the engine contract that the hook speaks.
-const ContractVersion = "1.0"
+const ContractVersion = tables.ContractVersion
 
 // A GoCompiler runs the go command on a checkout. Everything that could make
 // two builds differ is pinned.
@@ -48,6 +49,17 @@ func (g *GoCompiler) Compile(p Platform, dir string) error {
 		return fmt.Errorf("go build: %w\n%s", err, strings.TrimSpace(stderr.String()))
 	}
 	return nil
+}
+
+// Toolchain is the version of the go command.
+func (g *GoCompiler) Toolchain() (string, error) {
+	cmd := exec.Command("go", "env", "GOVERSION")
+	cmd.Dir = g.Root
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("the go command is needed to compile: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
 }
 
 // Prepare writes the overlay, if there is one. Close undoes it.

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -59,8 +60,10 @@ type Compiler interface {
 
 // Options says what to release.
 type Options struct {
-	Out       string
-	Version   string
+	Out     string
+	Version string
+	// Toolchain is the Go that compiles, as go env GOVERSION says.
+	Toolchain string
 	Platforms []Platform
 	Compiler  Compiler
 	// Step is told what is being done, for people who watch.
@@ -109,13 +112,11 @@ func Summarize(c *model.Catalog) []HostSummary {
 // <host>/; what lies beside them is copied as it is. A tree that was there is
 // replaced.
 func Build(c *model.Catalog, bundles fileset.Set, o Options) (*Summary, error) {
-	if err := os.MkdirAll(o.Out, 0o755); err != nil {
+	if err := WriteText(bundles, o.Out); err != nil {
 		return nil, err
 	}
-	if err := bundles.Write(filepath.Join(o.Out, "bundles"), nil); err != nil {
-		return nil, err
-	}
-	s := &Summary{SchemaVersion: 1, Version: o.Version, ContractVersion: ContractVersion, Toolchain: runtime.Version(), Platforms: []string{}, Hosts: Summarize(c), Files: map[string]string{}}
+	old := previous(o.Out)
+	s := &Summary{SchemaVersion: 1, Version: o.Version, ContractVersion: ContractVersion, Toolchain: o.Toolchain, Platforms: []string{}, Hosts: Summarize(c), Files: map[string]string{}}
 	jobs := []func() (string, []byte, error){}
 	for _, h := range s.Hosts {
 		var set fileset.Set
@@ -144,9 +145,6 @@ func Build(c *model.Catalog, bundles fileset.Set, o Options) (*Summary, error) {
 		}
 		s.Files[name] = sum(data)
 	}
-	if err := prune(o, s); err != nil {
-		return nil, err
-	}
 	for _, p := range o.Platforms {
 		for _, prog := range programs {
 			name := "bin/" + p.OS + "_" + p.Arch + "/" + p.exe(prog)
@@ -156,6 +154,9 @@ func Build(c *model.Catalog, bundles fileset.Set, o Options) (*Summary, error) {
 			}
 			s.Files[name] = sum(data)
 		}
+	}
+	if err := prune(o.Out, old, s); err != nil {
+		return nil, err
 	}
 	return s, describe(o.Out, s)
 }
@@ -196,28 +197,21 @@ func platform(p Platform, o Options) (string, []byte, error) {
 	return name + ".tar.gz", data, err
 }
 
-// prune removes archives and binaries of an earlier build that this one does
-// not make, so that no stale file stands beside a SHA256SUMS that lacks it.
-func prune(o Options, s *Summary) error {
-	entries, err := os.ReadDir(o.Out)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if n := e.Name(); strings.HasPrefix(n, "flow-agents") && !e.IsDir() && s.Files[n] == "" {
-			if err := os.Remove(filepath.Join(o.Out, n)); err != nil {
-				return err
-			}
+// prune removes what an earlier build listed and this one does not make, so
+// that no stale file stands beside checksums that lack it.
+func prune(out string, old, now *Summary) error {
+	for name := range old.Files {
+		if now.Files[name] != "" || !filepath.IsLocal(filepath.FromSlash(name)) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(out, filepath.FromSlash(name))); err != nil && !os.IsNotExist(err) {
+			return err
 		}
 	}
-	bins, err := os.ReadDir(filepath.Join(o.Out, "bin"))
-	if err != nil && !os.IsNotExist(err) {
-		return err
-	}
-	for _, e := range bins {
-		name, arch, _ := strings.Cut(e.Name(), "_")
-		if !slices.Contains(o.Platforms, Platform{name, arch}) {
-			if err := os.RemoveAll(filepath.Join(o.Out, "bin", e.Name())); err != nil {
+	for _, p := range old.Platforms {
+		if !slices.Contains(now.Platforms, p) {
+			dir := filepath.Join(out, "bin", strings.ReplaceAll(p, "/", "_"))
+			if err := os.RemoveAll(dir); err != nil {
 				return err
 			}
 		}
@@ -225,7 +219,23 @@ func prune(o Options, s *Summary) error {
 	return nil
 }
 
-// describe writes release.json and SHA256SUMS, the latter over everything else.
+// previous is the summary of the build that is in a folder, or an empty one.
+func previous(out string) *Summary {
+	var s Summary
+	data, err := os.ReadFile(filepath.Join(out, "release.json"))
+	if err != nil || json.Unmarshal(data, &s) != nil {
+		return &Summary{}
+	}
+	for _, p := range s.Platforms {
+		if _, err := ParsePlatform(p); err != nil {
+			return &Summary{}
+		}
+	}
+	return &s
+}
+
+// describe writes release.json, and SHA256SUMS over it, the archives and the
+// programs.
 func describe(out string, s *Summary) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -242,48 +252,41 @@ func describe(out string, s *Summary) error {
 		sums[n] = h
 	}
 	var list bytes.Buffer
-	for _, n := range sortedKeys(sums) {
+	for _, n := range slices.Sorted(maps.Keys(sums)) {
 		fmt.Fprintf(&list, "%s  %s\n", sums[n], n)
 	}
 	return os.WriteFile(filepath.Join(out, "SHA256SUMS"), list.Bytes(), 0o644)
 }
 
-// parallel runs the jobs on all processors and collects what they made.
+// parallel runs the jobs on all processors and collects what they made. Of
+// several errors it returns that of the first job.
 func parallel(jobs []func() (string, []byte, error)) (map[string][]byte, error) {
 	var (
-		mu    sync.Mutex
 		wg    sync.WaitGroup
-		out   = map[string][]byte{}
-		first error
+		names = make([]string, len(jobs))
+		made  = make([][]byte, len(jobs))
+		errs  = make([]error, len(jobs))
 		slots = make(chan struct{}, max(2, runtime.NumCPU()))
 	)
-	for _, job := range jobs {
+	for i, job := range jobs {
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			name, data, err := job()
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil && first == nil {
-				first = err
-			}
-			out[name] = data
+			names[i], made[i], errs[i] = job()
 		})
 	}
 	wg.Wait()
-	return out, first
+	out := map[string][]byte{}
+	for i := range jobs {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		out[names[i]] = made[i]
+	}
+	return out, nil
 }
 
 func sum(data []byte) string {
 	h := sha256.Sum256(data)
 	return hex.EncodeToString(h[:])
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
+	"maps"
 	"slices"
 	"sort"
 	"strconv"
@@ -15,6 +16,9 @@ import (
 	"github.com/flow-agents/flow-agents/generators/fileset"
 	"github.com/flow-agents/flow-agents/generators/model"
 )
+
+// ContractVersion is the version of the engine contract that the hook speaks.
+const ContractVersion = "1.0"
 
 // Dir is where the files belong, relative to the module's root.
 const Dir = "runtime/tables"
@@ -68,7 +72,7 @@ var profileBit = map[string]int{"minimal": 1, "standard": 2, "strict": 4}
 
 func policies(c *model.Catalog) string {
 	var b bytes.Buffer
-	b.WriteString("// ContractVersion is the version of the engine contract.\nconst ContractVersion = \"1.0\"\n\n")
+	fmt.Fprintf(&b, "// ContractVersion is the version of the engine contract.\nconst ContractVersion = %q\n\n", ContractVersion)
 	b.WriteString("// The policies, in the order that they run.\nconst (\n")
 	for i, p := range c.Policies {
 		b.WriteString(Name(p.ID))
@@ -148,7 +152,7 @@ func host(c *model.Catalog, h model.Host) (string, error) {
 		b.WriteString("},\n},\n")
 	}
 	b.WriteString("},\nTools: []Tool{\n")
-	for _, n := range sortedKeys(h.Tools) {
+	for _, n := range slices.Sorted(maps.Keys(h.Tools)) {
 		t := h.Tools[n]
 		fmt.Fprintf(&b, "{Name: %q, Class: event.%s", n, className(t.Class))
 		for _, f := range []struct {
@@ -168,7 +172,7 @@ func host(c *model.Catalog, h model.Host) (string, error) {
 // SurfaceOrder lists a host's surfaces in the order that the hook tries them:
 // those with an environment marker first, each group by name.
 func SurfaceOrder(h model.Host) []string {
-	ids := sortedKeys(h.Surfaces)
+	ids := slices.Sorted(maps.Keys(h.Surfaces))
 	slices.SortStableFunc(ids, func(a, b string) int {
 		x, y := h.Surfaces[a].Env == "", h.Surfaces[b].Env == ""
 		switch {
@@ -189,6 +193,12 @@ type NativeEvent struct {
 	// Also are emulated canonical events that this one stands in for.
 	Also    []string
 	Mapping model.Mapping
+}
+
+// Registered tells whether hooks are registered for a native event: for what it
+// is, or for something that it stands in for.
+func Registered(c *model.Catalog, e NativeEvent) bool {
+	return c.Registered(e.Canonical) || slices.ContainsFunc(e.Also, c.Registered)
 }
 
 // Events inverts a surface's mappings: native event -> canonical. The first
@@ -281,8 +291,7 @@ func event(b *bytes.Buffer, c *model.Catalog, e NativeEvent) error {
 // placeholders of a template and the values that they stand for.
 var placeholders = []struct{ text, name string }{{"{reason}", "Text"}, {"{context}", "Text"}, {"{event}", "Name"}}
 
-// pieces splits a template at its placeholders. Every answer ends its line,
-// except plain text, which is the model's to read as it is.
+// pieces splits a template at its placeholders. Every answer ends its line.
 func pieces(t model.Template) string {
 	if t.Text == "" {
 		return ""
@@ -380,13 +389,4 @@ func classSet(classes []string) string {
 		bits[i] = "1<<event." + className(c)
 	}
 	return strings.Join(bits, " | ")
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }
