@@ -32,6 +32,7 @@ func (env environment) flags(cmd *cobra.Command, c *change) {
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "show what would change, and change nothing")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print the result as JSON")
 	env.completeHosts(cmd)
+	cmd.Flags().BoolVar(&c.yes, "yes", false, "ask nothing: take what was found")
 }
 
 func (env environment) initCommand() *cobra.Command {
@@ -50,7 +51,6 @@ the project, then in your home. Running it again changes nothing.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return env.init(cmd, &c) },
 	}
 	env.flags(cmd, &c)
-	cmd.Flags().BoolVar(&c.yes, "yes", false, "take what was found, ask nothing")
 	cmd.Flags().StringVar(&c.mode, "mode", "", "enforce, or observe: decide and record, never block")
 	cmd.Flags().StringVar(&c.hook, "hook", "", "`PATH` of the flow-agents-hook to install (default: the one beside this program)")
 	cmd.Flags().StringVar(&c.surface, "surface", "", "the surface `ID` of a host that has several, or both")
