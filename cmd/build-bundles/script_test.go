@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,8 +46,37 @@ func TestScripts(t *testing.T) {
 			}
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"mutate": mutate},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"mutate": mutate, "copytree": copyTree},
 	})
+}
+
+// copyTree DIR copies the sources of the checkout to DIR: a clone, as far as a
+// build can see.
+func copyTree(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: copytree DIR")
+	}
+	src, dst := ts.Getenv("SRC"), ts.MkAbs(args[0])
+	ts.Check(filepath.WalkDir(src, func(p string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(src, p)
+		if err != nil {
+			return err
+		}
+		if e.IsDir() {
+			if rel == ".git" || rel == "dist" || rel == ".cache" {
+				return fs.SkipDir
+			}
+			return os.MkdirAll(filepath.Join(dst, rel), 0o755)
+		}
+		data, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dst, rel), data, 0o644)
+	}))
 }
 
 // mutate OLD NEW [OLD NEW]... copies testdata/host.cue to mutated.cue with each
