@@ -75,7 +75,7 @@ func Host(c *model.Catalog, h model.Host, tree fs.FS) (fileset.Set, error) {
 	for _, emit := range []func() (fileset.Set, error){
 		func() (fileset.Set, error) { return bundle.Emit(c, h) },
 		func() (fileset.Set, error) { return config.Emit(c, h, tree) },
-		func() (fileset.Set, error) { return wrapper.Emit(h, tree) },
+		func() (fileset.Set, error) { return wrapper.Emit(c, h, tree) },
 		func() (fileset.Set, error) { return declaration.Emit(c, h) },
 		func() (fileset.Set, error) { return fixtures.Emit(c, h) },
 		func() (fileset.Set, error) { return installer.Emit(h, tree) },

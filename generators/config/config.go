@@ -207,31 +207,48 @@ func Timeout(u model.TimeoutUnit, native string, ms int) (int, error) {
 	return v, nil
 }
 
+// Missing is what a person reads, once a session, where a bundle is in place and
+// the hook binary is not. It can stand between single quotes in any shell.
+func Missing(h model.Host) string {
+	return "flow-agents: the policies of this repository are not active, because flow-agents-hook is not installed on this machine. Work goes on without them. To install: run flow-agents init --host " + h.ID + " from a flow-agents release."
+}
+
 // command writes how the hook is called. Committed files run on machines that
 // may lack the binary, so they test for it first, let work go on without it,
 // and say so once, at the start of a session. The line is read by whatever
-// shell the host picks: it keeps to what sh, bash, zsh and fish share.
+// shell the host picks: it keeps to what sh, bash, zsh and fish share. A host
+// that takes a line of its own for Windows reads that one with PowerShell.
 func command(k *hook, h model.Host, f model.File, scope string, start bool) {
 	call := h.ID + " " + k.Native
+	windows := f.Accepts != nil && slices.Contains(f.Accepts.Handler, "commandWindows")
 	if scope != "project" {
 		if f.Exec {
 			k.Command, k.Args = Placeholder, []string{h.ID, k.Native}
 			return
 		}
 		k.Command = ShellPlaceholder + " " + call
+		if windows {
+			// A quoted path is a string until & calls it. The path is filled in as
+			// it is, and in a here-string no character of it means anything: between
+			// plain quotes an apostrophe, straight or curly, would end it.
+			w := "& @'\n" + Placeholder + "\n'@ " + call + "; exit $LASTEXITCODE"
+			k.CommandWindows = &w
+		}
 		return
 	}
 	const bin = `"$HOME/.flow-agents/bin/flow-agents-hook"`
 	k.Command = "test -x " + bin + " && exec " + bin + " " + call + "; "
-	missing := "flow-agents: the policies of this repository are not active, because flow-agents-hook is not installed on this machine. Work goes on without them. To install: run flow-agents init --host " + h.ID + " from a flow-agents release."
 	if start {
-		k.Command += "echo '" + missing + "'"
+		k.Command += "echo '" + Missing(h) + "'"
 	} else {
 		k.Command += "exit 0"
 	}
-	if f.Accepts != nil && slices.Contains(f.Accepts.Handler, "commandWindows") {
+	if windows {
 		const exe = `"$HOME/.flow-agents/bin/flow-agents-hook.exe"`
-		w := "if (Test-Path " + exe + ") { & " + exe + " " + call + "; exit $LASTEXITCODE }"
+		w := "if (Test-Path -LiteralPath " + exe + ") { & " + exe + " " + call + "; exit $LASTEXITCODE }"
+		if start {
+			w += " else { Write-Output '" + Missing(h) + "' }"
+		}
 		k.CommandWindows = &w
 	}
 }
@@ -254,20 +271,23 @@ func matchers(h model.Host, f model.File, e tables.NativeEvent) []*string {
 			out[i] = &names[i]
 		}
 		return out
-	case "regex":
-		for i, n := range names {
-			names[i] = regexOf(n)
+	case "names":
+		if !slices.ContainsFunc(names, pattern) {
+			m := strings.Join(names, "|")
+			return []*string{&m}
 		}
-		m := "^(" + strings.Join(names, "|") + ")$"
-		return []*string{&m}
 	}
 	for i, n := range names {
-		if strings.HasSuffix(n, "*") {
-			names[i] = regexOf(n)
-		}
+		names[i] = regexOf(n)
 	}
-	m := strings.Join(names, "|")
+	m := "^(" + strings.Join(names, "|") + ")$"
 	return []*string{&m}
+}
+
+// pattern reports whether a host that compares plain names whole would read
+// this one, and every name beside it, as an unanchored regular expression.
+func pattern(name string) bool {
+	return strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") != ""
 }
 
 // regexOf is a pattern for a tool name whose final * stands for any rest.

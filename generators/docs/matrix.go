@@ -305,8 +305,16 @@ func (m *matrix) policyCell(h model.Host, surface string, col column, p model.Po
 		out.Says = []string{"can't refuse"}
 	default:
 		if st.State == "full" || st.State == "reduced" {
-			out.Says = []string{map[string]string{"inform": "informs", "record": "records", "warn": "warns"}[p.Mode]}
+			verb := map[string]string{"inform": "informs", "record": "records", "warn": "warns"}[p.Mode]
+			if st.Status == "planned" {
+				verb = "could " + strings.TrimSuffix(verb, "s")
+			}
+			out.Says = []string{verb}
 		}
+	}
+	// That the event was seen says nothing of a policy that does nothing yet.
+	if st.Status == "planned" {
+		out.Basis, out.Version, out.Date, out.File, out.Saw = "", "", "", "", ""
 	}
 	return out
 }

@@ -1,7 +1,8 @@
 // Package wrapper renders the code that a bundle puts inside a host: a plugin
 // or extension that asks the hook binary at each event and does what it says.
 // What a wrapper does with the host is written in its template; which events it
-// asks about, and how long it waits, comes from the manifest.
+// asks about, and how long it waits, comes from the manifest and from what is
+// registered, as in the configs of other hosts.
 package wrapper
 
 import (
@@ -16,14 +17,18 @@ import (
 	"text/template"
 	"text/template/parse"
 
+	"github.com/flow-agents/flow-agents/generators/config"
 	"github.com/flow-agents/flow-agents/generators/fileset"
 	"github.com/flow-agents/flow-agents/generators/model"
+	"github.com/flow-agents/flow-agents/generators/tables"
 )
 
 // view is what a template sees.
 type view struct {
-	Host   string
-	Events []event
+	Host string
+	// Missing is what a person reads where the hook binary is missing.
+	Missing string
+	Events  []event
 }
 
 // An event is a native event that is asked about.
@@ -34,7 +39,7 @@ type event struct {
 
 // Emit renders every file of kind source, as wrapper/ and the base name of its
 // destination, from its template below templates/ in fsys.
-func Emit(h model.Host, fsys fs.FS) (fileset.Set, error) {
+func Emit(c *model.Catalog, h model.Host, fsys fs.FS) (fileset.Set, error) {
 	var out fileset.Set
 	for _, id := range slices.Sorted(maps.Keys(h.Files)) {
 		f := h.Files[id]
@@ -48,7 +53,7 @@ func Emit(h model.Host, fsys fs.FS) (fileset.Set, error) {
 		if dest == "" {
 			return nil, fmt.Errorf("%s: file %s: a wrapper needs a project or user destination", h.ID, id)
 		}
-		data, err := render(h, f, fsys)
+		data, err := render(c, h, f, fsys)
 		if err != nil {
 			return nil, fmt.Errorf("%s: file %s: %w", h.ID, id, err)
 		}
@@ -57,7 +62,7 @@ func Emit(h model.Host, fsys fs.FS) (fileset.Set, error) {
 	return out, nil
 }
 
-func render(h model.Host, f model.File, fsys fs.FS) ([]byte, error) {
+func render(c *model.Catalog, h model.Host, f model.File, fsys fs.FS) ([]byte, error) {
 	source, err := fs.ReadFile(fsys, "templates/"+f.Template)
 	if err != nil {
 		return nil, err
@@ -66,7 +71,11 @@ func render(h model.Host, f model.File, fsys fs.FS) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("no surface %s", f.Surface)
 	}
-	v := view{Host: h.ID, Events: wired(surface)}
+	events, err := wired(c, surface)
+	if err != nil {
+		return nil, err
+	}
+	v := view{Host: h.ID, Missing: config.Missing(h), Events: events}
 	// A mapping that no code asks about would be a hook that never fires.
 	for _, e := range v.Events {
 		if !asks(source, e.Name) {
@@ -96,23 +105,25 @@ func asks(source []byte, name string) bool {
 	return bytes.Contains(source, []byte(`ask("`+name+`"`)) || bytes.Contains(source, []byte(`askNow("`+name+`"`))
 }
 
-// wired lists the native events of a surface in order of name. An event that
-// serves several canonical ones waits for the longest of them.
-func wired(s model.Surface) []event {
-	longest := map[string]int{}
-	for _, m := range s.Events {
-		if m.Kind == model.Gap {
-			continue
-		}
-		for _, n := range m.Native {
-			longest[n] = max(longest[n], m.TimeoutMs)
-		}
+// wired lists the registered native events of a surface in order of name. An
+// event that serves several canonical ones waits for the longest of them.
+func wired(c *model.Catalog, s model.Surface) ([]event, error) {
+	native, err := tables.Events(c, s)
+	if err != nil {
+		return nil, err
 	}
 	var out []event
-	for _, n := range slices.Sorted(maps.Keys(longest)) {
-		out = append(out, event{n, longest[n]})
+	for _, e := range native {
+		if !tables.Registered(c, e) {
+			continue
+		}
+		longest := e.Mapping.TimeoutMs
+		for _, id := range e.Also {
+			longest = max(longest, s.Events[id].TimeoutMs)
+		}
+		out = append(out, event{e.Native, longest})
 	}
-	return out
+	return out, nil
 }
 
 // js writes a value as a JavaScript literal. JSON is one, once the characters

@@ -18,10 +18,7 @@ const HOST = "opencode";
 const TIMEOUT = {
   "chat.message": 30000,
   "dispose": 3000,
-  "experimental.session.compacting": 30000,
-  "message.updated": 30000,
   "permission.asked": 30000,
-  "session.compacted": 30000,
   "session.created": 30000,
   "session.idle": 180000,
   "tool.execute.after": 30000,
@@ -35,15 +32,14 @@ function hookPath() {
 
 // What a person reads, once, when the binary is not on this machine. The first prompt carries it to
 // the model too.
+const MISSING = "flow-agents: the policies of this repository are not active, because flow-agents-hook is not installed on this machine. Work goes on without them. To install: run flow-agents init --host opencode from a flow-agents release.";
 let notice = "";
 let warned = false;
 
-function missing(path) {
+function missing() {
   if (warned) return;
   warned = true;
-  notice =
-    "flow-agents: " + path + " is missing, so the policies of this project are not active here. " +
-    "To install it, run install.sh from a flow-agents release.";
+  notice = MISSING;
   const told = Symbol.for("flow-agents.told"); // by another copy of this file
   if (!globalThis[told]) console.error(notice);
   globalThis[told] = true;
@@ -58,7 +54,7 @@ function ask(event, payload) {
     if (!timeout) return {};
     const path = hookPath();
     if (!existsSync(path)) {
-      missing(path);
+      missing();
       return {};
     }
     const run = spawnSync(path, [HOST, event], {

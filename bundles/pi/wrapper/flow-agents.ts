@@ -20,9 +20,6 @@ const HOST = "pi";
 const TIMEOUT = {
   "agent_before_settle": 180000,
   "before_agent_start": 30000,
-  "message_end": 30000,
-  "session_before_compact": 30000,
-  "session_compact": 30000,
   "session_shutdown": 3000,
   "session_start": 30000,
   "tool_call": 30000,
@@ -37,15 +34,14 @@ function hookPath() {
 
 // What a person reads, once, when the binary is not on this machine. The first prompt carries it to
 // the model too.
+const MISSING = "flow-agents: the policies of this repository are not active, because flow-agents-hook is not installed on this machine. Work goes on without them. To install: run flow-agents init --host pi from a flow-agents release.";
 let notice = "";
 let warned = false;
 
-function missing(path) {
+function missing() {
   if (warned) return;
   warned = true;
-  notice =
-    "flow-agents: " + path + " is missing, so the policies of this project are not active here. " +
-    "To install it, run install.sh from a flow-agents release.";
+  notice = MISSING;
   const told = Symbol.for("flow-agents.told"); // by another copy of this file
   if (!globalThis[told]) console.error(notice);
   globalThis[told] = true;
@@ -54,10 +50,10 @@ function missing(path) {
 // The call of the binary for an event, or nothing if there is none to make.
 function call(event, payload) {
   const timeout = TIMEOUT[event];
-  const path = hookPath();
   if (!timeout) return undefined;
+  const path = hookPath();
   if (!existsSync(path)) {
-    missing(path);
+    missing();
     return undefined;
   }
   return { path, timeout, args: [HOST, event], input: JSON.stringify({ ...payload, hook_event_name: event }) };
