@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/flow-agents/flow-agents/generators/config"
 )
 
 type m = map[string]any
@@ -122,7 +124,7 @@ func TestOpencodeWithoutTheBinary(t *testing.T) {
 	if len(log) > 0 {
 		t.Errorf("asked %v", log)
 	}
-	if n := strings.Count(o.Stderr, "flow-agents-hook is missing"); n != 1 {
+	if n := strings.Count(o.Stderr, config.Missing(host(t, "opencode"))); n != 1 {
 		t.Errorf("said %d times on stderr: %q", n, o.Stderr)
 	}
 	for i, res := range o.Results {
@@ -131,7 +133,7 @@ func TestOpencodeWithoutTheBinary(t *testing.T) {
 		}
 	}
 	parts := o.Results[1].Output["parts"].([]any)
-	if len(parts) != 2 || !strings.Contains(parts[1].(m)["text"].(string), "run install.sh") {
+	if len(parts) != 2 || parts[1].(m)["text"] != config.Missing(host(t, "opencode")) {
 		t.Errorf("first prompt %v", parts)
 	}
 	if parts := o.Results[3].Output["parts"].([]any); len(parts) != 1 {
@@ -252,7 +254,7 @@ func TestOpencodeStop(t *testing.T) {
 }
 
 func TestOpencodeCompaction(t *testing.T) {
-	r := newRig(t, host(t, "opencode"))
+	r := newRigOf(t, eager(t), host(t, "opencode"))
 	summary := m{"hook": "event:message.updated", "input": m{"type": "message.updated", "properties": m{"info": m{
 		"id": "msg_s", "role": "assistant", "sessionID": "ses_0001", "summary": true, "mode": "compaction", "time": m{"created": 1}}}}}
 	auto := prompt("ses_0001", "Continue if you have next steps")
@@ -265,7 +267,7 @@ func TestOpencodeCompaction(t *testing.T) {
 }
 
 func TestOpencodeTelemetry(t *testing.T) {
-	r := newRig(t, host(t, "opencode"))
+	r := newRigOf(t, eager(t), host(t, "opencode"))
 	done := step(t, "event-message.updated.assistant")
 	info := done["input"].(m)["properties"].(m)["info"].(m)
 	info["time"] = m{"created": 1, "completed": 2}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/flow-agents/flow-agents/generators/config"
 )
 
 // piEvent is an event of the host as recorded.
@@ -99,11 +101,11 @@ func TestPiWithoutTheBinary(t *testing.T) {
 		t.Fatal(err)
 	}
 	o, _ := r.run(m{"steps": []m{piEvent(t, "1.6.0", "session_start"), piPrompt("one"), piEvent(t, "1.6.0", "tool_call.write"), piPrompt("two")}})
-	if n := strings.Count(o.Stderr, "flow-agents-hook is missing"); n != 1 {
+	if n := strings.Count(o.Stderr, config.Missing(host(t, "pi"))); n != 1 {
 		t.Errorf("said %d times on stderr: %q", n, o.Stderr)
 	}
 	message, _ := o.Results[1].Returned["message"].(m)
-	if text, _ := message["content"].(string); !strings.Contains(text, "run install.sh") {
+	if message["content"] != config.Missing(host(t, "pi")) {
 		t.Errorf("first prompt %v", o.Results[1].Returned)
 	}
 	if o.Results[2].Returned != nil || o.Results[3].Returned != nil {
@@ -184,7 +186,7 @@ func TestPiStopBefore087(t *testing.T) {
 }
 
 func TestPiTelemetry(t *testing.T) {
-	r := newRig(t, host(t, "pi"))
+	r := newRigOf(t, eager(t), host(t, "pi"))
 	_, log := r.run(m{"steps": []m{
 		piEvent(t, "1.6.0", "session_start"), piEvent(t, "1.6.0", "message_end.user"), piEvent(t, "1.6.0", "message_end.assistant"),
 		piEvent(t, "1.6.0", "session_before_compact"), piEvent(t, "1.6.0", "session_compact"), piEvent(t, "1.6.0", "session_shutdown"),
@@ -207,7 +209,7 @@ func TestPiTwoCopies(t *testing.T) {
 		piEvent(t, "1.6.0", "session_shutdown"), piEvent(t, "1.6.0", "session_start"), piPrompt("again"),
 	}})
 	same(t, "events", events(log), []string{
-		"session_start", "before_agent_start", "tool_call", "tool_call", "tool_result", "message_end", "agent_before_settle",
+		"session_start", "before_agent_start", "tool_call", "tool_call", "tool_result", "agent_before_settle",
 		"session_shutdown", "session_start", "before_agent_start",
 	})
 }

@@ -2,7 +2,6 @@
 // have it, would make the host drop the whole agent without a word.
 function(ctx) {
   name: 'flow-agents',
-  description: 'The default agent with the policies of flow-agents.',
   tools: ['*'],
   hooks: {
     [e.native]: [

@@ -1,5 +1,5 @@
-// For setups that switch the plugin folder off: name the file yourself. The
-// marker stands for the absolute path of the project.
+// An example that nothing installs or fills in: the marker stands for the
+// absolute path of the folder that holds the plugin file.
 function(ctx) {
-  plugin: ['file://__PROJECT__/.opencode/plugins/flow-agents.js'],
+  plugin: ['file://__PROJECT__/flow-agents.js'],
 }
