@@ -8,9 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"cuelang.org/go/cue"
 	"github.com/stretchr/testify/require"
 
 	"github.com/flow-agents/flow-agents/generators"
+	"github.com/flow-agents/flow-agents/generators/descriptor"
 	"github.com/flow-agents/flow-agents/generators/fileset"
 	"github.com/flow-agents/flow-agents/generators/load"
 	"github.com/flow-agents/flow-agents/generators/tables"
@@ -95,6 +97,34 @@ func TestNumbersAreExact(t *testing.T) {
 				require.NotContains(t, n.String(), "e", f.Path)
 			}
 		}
+	}
+}
+
+// A console that looks for a field in our records finds it: every attribute of
+// the telemetry source is a field of #Record.
+func TestDescriptorNamesFieldsOfRecords(t *testing.T) {
+	d, err := load.Load(tree, load.Options{})
+	require.NoError(t, err)
+	set, err := descriptor.Emit(d.Catalog)
+	require.NoError(t, err)
+	var doc struct {
+		RecordSources []struct {
+			ID         string
+			Attributes map[string]string
+		}
+	}
+	require.NoError(t, json.Unmarshal(set[0].Data, &doc))
+	require.Equal(t, "flow-agents-telemetry", doc.RecordSources[0].ID)
+	for name, field := range doc.RecordSources[0].Attributes {
+		v := d.Schema.LookupPath(cue.ParsePath("#Record"))
+		for key := range strings.SplitSeq(field, ".") {
+			if next := v.LookupPath(cue.MakePath(cue.Str(key))); next.Exists() {
+				v = next
+			} else {
+				v = v.LookupPath(cue.MakePath(cue.Str(key).Optional()))
+			}
+		}
+		require.True(t, v.Exists(), "%s shows %s, which no record has", name, field)
 	}
 }
 

@@ -183,9 +183,9 @@ func (b *build) summary(s release.Summary) error {
 		return enc.Encode(s)
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "HOST\tLEVEL\tSURFACE ALLOWS\tTESTED WITH")
+	fmt.Fprintln(w, "HOST\tLEVEL\tSURFACE ALLOWS\tRESTS ON\tTESTED WITH")
 	for _, h := range s.Hosts {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", h.ID, h.Level, h.SurfaceLevel, h.Tested)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", h.ID, h.Level, h.SurfaceLevel, h.RestsOn, h.Tested)
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -69,9 +69,9 @@ func listCommand() *cobra.Command {
 				return enc.Encode(hosts)
 			}
 			w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "HOST\tTITLE\tLEVEL\tSURFACE ALLOWS\tTESTED WITH")
+			fmt.Fprintln(w, "HOST\tTITLE\tLEVEL\tSURFACE ALLOWS\tRESTS ON\tTESTED WITH")
 			for _, h := range hosts {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", h.ID, h.Title, h.Level, h.SurfaceLevel, h.Tested)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", h.ID, h.Title, h.Level, h.SurfaceLevel, h.RestsOn, h.Tested)
 			}
 			return w.Flush()
 		},

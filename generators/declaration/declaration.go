@@ -51,6 +51,7 @@ func document(c *model.Catalog, h model.Host) (object, error) {
 		{key: "schema_version", value: SchemaVersion},
 		{key: "conformance_level", value: d.Level, note: "What this release does on the host."},
 		{key: "host_surface_level", value: d.SurfaceLevel, note: "What the host's own hooks make possible."},
+		{key: "rests_on", value: RestsOn(c, h), note: "The weakest ground that any fact behind the levels has."},
 		{key: "levels", value: levels(d)},
 		{key: "surface_levels", value: surfaceLevels(h), note: "A host is as good as its weakest surface."},
 		{key: "planned_policies", value: texts(d.Planned), note: "Policies that are wired but decide nothing yet."},
@@ -71,6 +72,31 @@ func document(c *model.Catalog, h model.Host) (object, error) {
 		{key: "holes", value: holes(h), note: "Ways round the hooks that the host leaves open."},
 		{key: "trust_steps", value: trust(h), note: "What has to be done or known before the host runs the hooks."},
 	}, nil
+}
+
+// grounds orders how a fact can be known, weakest first.
+var grounds = []string{"documented", "source", "recorded", "observed"}
+
+// RestsOn is the weakest ground among the facts that a host's level needs: its
+// session start, and every event that a policy is wired to.
+func RestsOn(c *model.Catalog, h model.Host) string {
+	weakest := len(grounds) - 1
+	for _, s := range h.Surfaces {
+		look := func(event string) {
+			if i := slices.Index(grounds, s.Events[event].Claim.Basis); i >= 0 {
+				weakest = min(weakest, i)
+			}
+		}
+		look("agentSpawn")
+		for _, p := range c.Policies {
+			for _, t := range p.Triggers {
+				if !t.Optional {
+					look(t.Event)
+				}
+			}
+		}
+	}
+	return grounds[weakest]
 }
 
 // levels says in words how the two levels differ and why.

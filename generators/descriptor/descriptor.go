@@ -97,9 +97,8 @@ func Emit(c *model.Catalog) (fileset.Set, error) {
 		Product:       product{"flow-agents", "Flow Agents"},
 		RecordSources: []source{
 			{"flow-agents-telemetry", "Hook telemetry", telemetryRoot, []string{written}, map[string]string{
-				"taskSlug": "task_slug", "project": "context.project", "runtime": "agent.runtime", "agent": "hook.agent_id", "model": "hook.model",
-				"tool": "tool.name", "status": "tool.status", "outcome": "tool.outcome", "event": "event_type", "decision": "decision.verdict",
-				"policy": "decision.policy", "session": "session_id", "title": "event_type", "observedAt": "timestamp",
+				"runtime": "agent.runtime", "agent": "hook.agent_id", "model": "hook.model",
+				"tool": "tool.name", "event": "event_type", "decision": "decision.verdict", "policy": "decision.policy", "session": "session_id", "title": "event_type", "observedAt": "timestamp",
 			}},
 			sidecar("workflow-state", "Workflow state", "state.json", map[string]string{"phase": "phase", "outcome": "workflow_outcome.process_status", "title": "next_action.summary"}),
 			sidecar("acceptance", "Acceptance criteria", "acceptance.json", map[string]string{"outcome": "goal_fit.status", "title": "goal_fit.summary"}),

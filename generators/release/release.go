@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/flow-agents/flow-agents/generators/declaration"
 	"github.com/flow-agents/flow-agents/generators/fileset"
 	"github.com/flow-agents/flow-agents/generators/model"
 )
@@ -92,6 +93,7 @@ type HostSummary struct {
 	Tested       string `json:"tested"`
 	Level        string `json:"conformance_level"`
 	SurfaceLevel string `json:"host_surface_level"`
+	RestsOn      string `json:"rests_on"`
 	Archive      string `json:"archive"`
 }
 
@@ -101,7 +103,7 @@ func Summarize(c *model.Catalog) []HostSummary {
 	for _, h := range c.Hosts {
 		out = append(out, HostSummary{
 			ID: h.ID, Title: h.Title, Tested: h.Tested.Package + " " + h.Tested.Min + " to " + h.Tested.Max,
-			Level: h.Declaration.Level, SurfaceLevel: h.Declaration.SurfaceLevel,
+			Level: h.Declaration.Level, SurfaceLevel: h.Declaration.SurfaceLevel, RestsOn: declaration.RestsOn(c, h),
 			Archive: "flow-agents-bundle_" + h.ID + ".tar.gz",
 		})
 	}

@@ -69,7 +69,7 @@ func TestTreeAndChecksums(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(data, &s))
 	require.Equal(t, "1.2.3", s.Version)
-	require.Equal(t, []HostSummary{{"acme-code", "Acme Code", "acme 1.0.0 to 2.0.0", "L1", "L3", "flow-agents-bundle_acme-code.tar.gz"}}, s.Hosts)
+	require.Equal(t, []HostSummary{{"acme-code", "Acme Code", "acme 1.0.0 to 2.0.0", "L1", "L3", "observed", "flow-agents-bundle_acme-code.tar.gz"}}, s.Hosts)
 }
 
 func TestTwoFoldersAreByteIdentical(t *testing.T) {
