@@ -2,6 +2,8 @@
 # test     all tests that need Go only
 # check    format, vet, staticcheck, drift of generated files
 GO ?= go
+# A clone that belongs to somebody else has no version to stamp.
+export GOFLAGS ?= -buildvcs=false
 HOST ?= claude-code
 
 .PHONY: bundles text test check fmt bench demo acceptance acceptance-record soak
