@@ -5,6 +5,7 @@ package generators
 
 import (
 	"io/fs"
+	"sync"
 
 	"github.com/flow-agents/flow-agents/conformance/observed"
 	"github.com/flow-agents/flow-agents/generators/bundle"
@@ -48,23 +49,28 @@ func Load(tree fs.FS, o load.Options, recordings ...fs.FS) (*load.Description, e
 // templates below templates/.
 func Text(d *load.Description, tree fs.FS) (fileset.Set, error) {
 	c := d.Catalog
-	var out fileset.Set
-	add := func(set fileset.Set, err error) error {
-		out = append(out, set...)
-		return err
+	jobs := []func() (fileset.Set, error){
+		func() (fileset.Set, error) { return jsonschema.Emit(d.Schema) },
+		func() (fileset.Set, error) { return docs.Emit(c, tree) },
 	}
 	for _, h := range c.Hosts {
-		set, err := Host(c, h, tree)
-		if err != nil {
-			return nil, err
+		jobs = append(jobs, func() (fileset.Set, error) {
+			set, err := Host(c, h, tree)
+			return set.Under(h.ID), err
+		})
+	}
+	sets, errs := make([]fileset.Set, len(jobs)), make([]error, len(jobs))
+	var wg sync.WaitGroup
+	for i, job := range jobs {
+		wg.Go(func() { sets[i], errs[i] = job() })
+	}
+	wg.Wait()
+	var out fileset.Set
+	for i := range jobs {
+		if errs[i] != nil {
+			return nil, errs[i]
 		}
-		out = append(out, set.Under(h.ID)...)
-	}
-	if err := add(docs.Emit(c, tree)); err != nil {
-		return nil, err
-	}
-	if err := add(jsonschema.Emit(d.Schema)); err != nil {
-		return nil, err
+		out = append(out, sets[i]...)
 	}
 	return out.Sorted()
 }
