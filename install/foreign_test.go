@@ -23,7 +23,7 @@ type foreignCase struct {
 func foreignCases(t *testing.T) []foreignCase {
 	t.Helper()
 	var out []foreignCase
-	add := func(pattern string, dialect jsonedit.Dialect, hosts map[string]string) {
+	add := func(prefix, pattern string, dialect jsonedit.Dialect, hosts map[string]string) {
 		files, err := filepath.Glob(filepath.Join("testdata", filepath.FromSlash(pattern)))
 		require.NoError(t, err)
 		require.NotEmpty(t, files)
@@ -31,17 +31,17 @@ func foreignCases(t *testing.T) []foreignCase {
 			data, err := os.ReadFile(file)
 			require.NoError(t, err)
 			for host, dest := range hosts {
-				out = append(out, foreignCase{host + "/" + filepath.Base(file), host, dest, data, dialect})
+				out = append(out, foreignCase{host + "/" + prefix + filepath.Base(file), host, dest, data, dialect})
 			}
 		}
 	}
 	strict := map[string]string{"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json"}
 	lenient := map[string]string{"gemini-cli": ".gemini/settings.json", "two-names": "opencode.json"}
-	add("foreign/json/*", jsonedit.JSON, strict)
-	add("foreign/json/*", jsonedit.JSONC, lenient)
-	add("foreign/jsonc/*", jsonedit.JSONC, lenient)
-	add("reports/shared-groups.json", jsonedit.JSON, strict)
-	add("reports/jsonc/*", jsonedit.JSONC, lenient)
+	add("", "foreign/json/*", jsonedit.JSON, strict)
+	add("", "foreign/json/*", jsonedit.JSONC, lenient)
+	add("", "foreign/jsonc/*", jsonedit.JSONC, lenient)
+	add("R21_", "reports/shared-groups.json", jsonedit.JSON, strict)
+	add("R16_", "reports/jsonc/*", jsonedit.JSONC, lenient)
 	return out
 }
 

@@ -26,8 +26,11 @@ func (p *planner) planInit() error {
 			return err
 		}
 		if len(bundles) == 0 {
-			return usagef("no host is named and none is installed in the %s scope", p.req.Scope)
+			return usagef("nothing is installed in the %s scope of %s, so there is nothing to bring up to date; flow-agents init installs", p.req.Scope, p.place())
 		}
+	}
+	if err := p.checkSurface(bundles); err != nil {
+		return err
 	}
 	for _, b := range bundles {
 		if err := p.initHost(b); err != nil {
@@ -37,6 +40,7 @@ func (p *planner) planInit() error {
 	if err := p.placePrograms(bundles); err != nil {
 		return err
 	}
+	p.forgetEarlier()
 	if p.req.Scope == bundle.Project {
 		if err := p.initSettings(); err != nil {
 			return err
@@ -86,20 +90,63 @@ func (p *planner) initHost(b *bundle.Bundle) error {
 			return err
 		}
 	}
-	for _, t := range b.Trust {
-		if len(t.Surfaces) > 0 && !slices.ContainsFunc(t.Surfaces, func(s string) bool { return slices.Contains(chosen, s) }) {
-			continue
-		}
-		if t.Scope == "any" || (t.Scope == "user") == (p.req.Scope == bundle.User) {
-			p.Trust = append(p.Trust, t)
-		}
-	}
+	p.Trust = append(p.Trust, trustSteps(b, p.req.Scope, chosen)...)
 	p.Findings = append(p.Findings, p.in.switches(b, p.req.Root)...)
 	return nil
 }
 
 func siteOf(sites []site, s site) site {
 	return sites[slices.IndexFunc(sites, func(o site) bool { return o.file.ID == s.file.ID })]
+}
+
+// forgetEarlier drops the way back of earlier upgrades, if this one replaces a
+// program: a rollback undoes one upgrade, not a part of two.
+func (p *planner) forgetEarlier() {
+	changes := func(is func(c Change) bool) bool {
+		return slices.ContainsFunc(p.steps, func(c Change) bool { return !c.hidden && c.Action != Unchanged && is(c) })
+	}
+	if !changes(func(c Change) bool {
+		return c.rank == rankProgram && c.before != nil && !bytes.Equal(c.before, c.after)
+	}) {
+		return
+	}
+	for i := range p.ledger.Files {
+		r := &p.ledger.Files[i]
+		if !changes(func(c Change) bool { return c.Host == r.Host && c.ID == r.File }) {
+			r.Previous = ""
+		}
+	}
+}
+
+// place names the project or the home of a request.
+func (p *planner) place() string {
+	if p.req.Root == "" {
+		return "your home"
+	}
+	return p.req.Root
+}
+
+// checkSurface refuses a surface that none of the hosts has.
+func (p *planner) checkSurface(bundles []*bundle.Bundle) error {
+	want := p.req.Surface
+	if want == "" || want == BothSurfaces {
+		return nil
+	}
+	for _, b := range bundles {
+		if slices.Contains(b.Surfaces, want) {
+			return nil
+		}
+	}
+	sites, _ := p.in.sites(bundles[0], p.req.Scope, p.req.Root)
+	return noSurface(bundles[0], want, p.in.surfaces(bundles[0], sites))
+}
+
+func noSurface(b *bundle.Bundle, want string, c Choice) error {
+	has := c.String()
+	if len(c.Options) < 2 {
+		has = "only " + strings.Join(c.Options, ", ")
+	}
+	return usagef("%s has no surface %q; it has %s", b.Target.ID, want, has)
 }
 
 // chooseSurfaces picks the surfaces of a host to install.
@@ -118,7 +165,7 @@ func (p *planner) chooseSurfaces(b *bundle.Bundle, sites []site) ([]string, erro
 			}
 		}
 		if !slices.Contains(c.Options, want) {
-			return nil, usagef("%s has no surface %q; it has %s", b.Target.ID, want, c)
+			return nil, noSurface(b, want, c)
 		}
 		return []string{want}, nil
 	case len(c.Installed) > 0:
@@ -161,21 +208,32 @@ func (p *planner) initOwn(s site, real string, old []byte) error {
 	c := Change{Action: Create, Host: s.bundle.Target.ID, ID: s.file.ID, Path: p.in.show(p.req.Root, s.path),
 		rank: rankOwn, target: real, before: old, after: want, perm: 0o644}
 	rec := p.ledger.find(s)
-	if old != nil && !bytes.Equal(old, want) {
-		c.Action = Update
-		if rec == nil && !bytes.Contains(old, []byte(s.bundle.Owned.Program)) {
+	if bytes.Equal(old, want) {
+		p.add(c)
+		return nil
+	}
+	r, sum := p.record(s, rec), sumOf(old)
+	r.After = sumOf(want)
+	switch {
+	case old == nil:
+		r.Previous = ""
+	case rec == nil && !p.in.ours(s, old) && len(bytes.TrimSpace(old)) > 0, rec != nil && sum == rec.Before:
+		if !bytes.Contains(old, []byte(s.bundle.Owned.Program)) {
 			return fmt.Errorf("%s is there already and is not ours; move it away", c.Path)
 		}
-		if rec == nil || sumOf(old) != rec.After {
-			c.Note = "it had been changed; its old text is kept until the next update"
+		c.Action, c.Note = Update, "a file of your own was there; uninstall brings it back"
+		r.Before = p.keep(old)
+	default:
+		c.Action = Update
+		r.Previous = p.keep(old)
+		if rec != nil && (sum == rec.After || sum == rec.Previous) {
+			break // as we wrote it
+		}
+		if kept := p.promise(s.path, old); kept != "" {
+			c.Note = "it was of another version or had been changed; its old text is kept in " + kept
 		}
 	}
-	if old == nil || !bytes.Equal(old, want) {
-		r := p.record(s, rec)
-		r.After = sumOf(want)
-		r.Previous = p.keep(old)
-		p.ledger.set(r)
-	}
+	p.ledger.set(r)
 	p.add(c)
 	return nil
 }
@@ -288,14 +346,23 @@ func (p *planner) initSettings() error {
 // would run twice, and reports one that a person may want.
 func (p *planner) conflicts(b *bundle.Bundle) error {
 	for _, scope := range []string{bundle.Project, bundle.Local, bundle.User} {
-		sites, _ := p.in.sites(b, scope, p.req.Root)
+		root := p.here
+		if scope != bundle.User && (root == "" || same(root, p.in.Home)) {
+			continue // no project is known
+		}
+		sites, _ := p.in.sites(b, scope, root)
 		for _, s := range sites {
-			if scope != bundle.User && p.req.Scope == bundle.User {
-				continue // which project is not known
-			}
 			shown := p.in.show(p.req.Root, s.path)
 			if key, line, ok := p.in.ownPlugin(s); ok {
-				return fmt.Errorf("%s:%d: %s: the plugin of flow-agents is enabled, so every event would run twice; disable it, or keep it and do without init", shown, line, key)
+				f := Finding{Host: b.Target.ID, File: shown, Line: line, Key: key,
+					Text: "the plugin of flow-agents is enabled, so every event would run twice; disable it, or keep it and do without init"}
+				if scope == bundle.User || p.req.Scope != bundle.User {
+					return errors.New(f.String())
+				}
+				// One project's plugin is no reason to keep the others without.
+				f.File = s.path
+				p.Findings = append(p.Findings, f)
+				continue
 			}
 			line, ok := p.in.hooked(s)
 			if !ok || scope == p.req.Scope || p.sameDest(b, s) {
@@ -303,6 +370,10 @@ func (p *planner) conflicts(b *bundle.Bundle) error {
 			}
 			f := Finding{Host: b.Target.ID, File: shown, Line: line,
 				Text: fmt.Sprintf("%s is installed in the %s scope too, so every event runs twice; to undo: flow-agents uninstall %s--host %s", b.Target.ID, scope, scopeFlag(scope), b.Target.ID)}
+			if p.req.Scope == bundle.User {
+				f.File = s.path
+				f.Text += " --dest " + bundle.Quote(root)
+			}
 			// A user's own hooks are no reason to keep a team from its own.
 			if scope != bundle.User && p.req.Scope != bundle.User {
 				return errors.New(strings.Replace(f.String(), "every event runs", "every event would run", 1))

@@ -35,6 +35,13 @@ type Installer struct {
 	// Hook and Self are the hook binary and the installer to put in place.
 	// Empty: what is in place stays, and for Hook has to be there.
 	Hook, Self string
+	// Release is the folder that they come from, if not from beside this
+	// program; its list of checksums holds for them.
+	Release string
+	// Version is this program's own.
+	Version string
+	// Notes are told with every plan: what was taken from where.
+	Notes []string
 	// Getenv reads the environment.
 	Getenv func(string) string
 	// Files makes changes.
@@ -114,6 +121,9 @@ func (in *Installer) do(req Request, dryRun bool, plan func(*planner) error) (*P
 		return nil, err
 	}
 	p.finish()
+	if err := in.checkWritable(p.Changes); err != nil {
+		return nil, err
+	}
 	if dryRun {
 		return &p.Plan, nil
 	}
@@ -129,7 +139,7 @@ func (in *Installer) checkRequest(req Request) error {
 	case bundle.Project, bundle.Local:
 		info, err := os.Stat(req.Root)
 		if err != nil {
-			return err
+			return usagef("there is no folder %s to install in", req.Root)
 		}
 		if !info.IsDir() {
 			return usagef("%s is not a folder", req.Root)

@@ -23,7 +23,7 @@ type world struct {
 }
 
 // stub stands in for the hook binary: it has a version and denies everything.
-const stub = "#!/bin/sh\nif [ \"$1\" = --version ]; then echo flow-agents-hook stub; exit 0; fi\necho \"deny $1 $2\"\n"
+const stub = "#!/bin/sh\ncase $1 in --version) echo flow-agents-hook stub; exit 0 ;; --contract-version) echo '{\"contract_version\":\"1.0\"}'; exit 0 ;; esac\necho \"deny $1 $2\"\n"
 
 // unsynced is a file system that does not wait for the disk.
 type unsynced struct{ atomicfile.FS }
@@ -93,7 +93,7 @@ func (w *world) uninstall(req Request) *Plan {
 
 func (w *world) status() *Report {
 	w.t.Helper()
-	r, err := w.Status(w.root)
+	r, err := w.Status(w.root, "")
 	require.NoError(w.t, err)
 	return r
 }

@@ -52,6 +52,9 @@ func (in *Installer) openLedger(scope, root string) (*ledger, error) {
 	l := &ledger{SchemaVersion: 1, dir: filepath.Join(in.Machine, "state")}
 	if scope != bundle.User {
 		l.dir, l.base = filepath.Join(root, ".flow-agents", "state"), root
+		if info, err := os.Stat(filepath.Dir(l.dir)); err == nil && !info.IsDir() {
+			return nil, fmt.Errorf("%s is a file, but flow-agents keeps a project's settings and state in a folder of that name; rename or remove the file", filepath.Dir(l.dir))
+		}
 	}
 	data, err := os.ReadFile(l.path())
 	if errors.Is(err, fs.ErrNotExist) {

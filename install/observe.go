@@ -1,7 +1,9 @@
 package install
 
 import (
+	"errors"
 	"path/filepath"
+	"strings"
 
 	"github.com/tailscale/hujson"
 
@@ -13,6 +15,9 @@ import (
 // tighten what the user has set.
 const observeKey = "observe"
 
+// settings is the user's settings file.
+func (in *Installer) settings() string { return filepath.Join(in.Machine, "settings.json") }
+
 // setMode plans the entry of the project in the user's settings: there in
 // observe mode, gone in enforce mode.
 func (p *planner) setMode(mode string) error {
@@ -23,7 +28,7 @@ func (p *planner) setMode(mode string) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(p.in.Machine, "settings.json")
+	path := p.in.settings()
 	old, err := read(path)
 	if err != nil {
 		return err
@@ -33,6 +38,12 @@ func (p *planner) setMode(mode string) error {
 	}
 	doc, err := jsonedit.Parse(p.in.show("", path), old, jsonedit.JSON)
 	if err != nil {
+		var at *jsonedit.Error
+		if errors.As(err, &at) {
+			// It is our own file, which no host reads.
+			at.Msg = strings.Replace(at.Msg, "the host already ignores", "flow-agents-hook ignores", 1)
+			at.Msg = strings.Replace(at.Msg, "a host may drop", "flow-agents-hook drops", 1)
+		}
 		return err
 	}
 	if err := editObserve(doc, root, mode == Observe); err != nil {
@@ -63,6 +74,9 @@ func editObserve(doc *jsonedit.Doc, root string, on bool) error {
 		if err := doc.Delete(jsonedit.Path{observeKey, i}); err != nil {
 			return err
 		}
+		if doc.Len(observeKey) == 0 {
+			return doc.Delete(jsonedit.Path{observeKey})
+		}
 	}
 	if !on {
 		return nil
@@ -78,26 +92,4 @@ func editObserve(doc *jsonedit.Doc, root string, on bool) error {
 		}
 	}
 	return doc.Append(jsonedit.Path{observeKey}, hujson.Value{Value: hujson.String(root)})
-}
-
-// Mode is the mode of a project: Observe or Enforce.
-func (in *Installer) Mode(root string) string {
-	real, err := filepath.EvalSymlinks(root)
-	if err != nil {
-		return Enforce
-	}
-	data, err := read(filepath.Join(in.Machine, "settings.json"))
-	if err != nil || data == nil {
-		return Enforce
-	}
-	doc, err := jsonedit.Parse("settings.json", data, jsonedit.JSONC)
-	if err != nil {
-		return Enforce
-	}
-	for i := range doc.Len(observeKey) {
-		if doc.Decoded(observeKey, i) == real {
-			return Observe
-		}
-	}
-	return Enforce
 }

@@ -37,10 +37,13 @@ type Change struct {
 	// Hooks is how many hooks of ours the file holds afterwards.
 	Hooks int    `json:"hooks,omitempty"`
 	Note  string `json:"note,omitempty"`
+	// Done: it has been made, and is not only planned.
+	Done bool `json:"done"`
 
 	rank          rank
 	hidden        bool // part of the bookkeeping
 	dir           bool // a folder, to remove if nothing is in it
+	remode        bool // a program whose mode is wrong, whatever its bytes
 	target        string
 	before, after []byte // nil: no file
 	perm          fs.FileMode
@@ -64,17 +67,23 @@ const (
 type Finding struct {
 	Host string `json:"host,omitempty"`
 	File string `json:"file"`
-	Line int    `json:"line,omitempty"`
-	Key  string `json:"key,omitempty"`
-	Text string `json:"text"`
-	// Dead: because of it no hook runs.
-	Dead bool `json:"dead"`
+	// Line and Column count from 1; 0: no place.
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
+	Key    string `json:"key,omitempty"`
+	Text   string `json:"text"`
+	// Dead: because of it no hook runs. Unknown: because of it nobody can tell.
+	Dead    bool `json:"dead"`
+	Unknown bool `json:"unknown,omitempty"`
 }
 
 func (f Finding) String() string {
 	at := f.File
 	if f.Line > 0 {
 		at = fmt.Sprintf("%s:%d", at, f.Line)
+		if f.Column > 0 {
+			at = fmt.Sprintf("%s:%d", at, f.Column)
+		}
 	}
 	if f.Key != "" {
 		at += ": " + f.Key
@@ -92,6 +101,8 @@ type Plan struct {
 	Trust    []bundle.Trust `json:"trust"`
 	// Commit lists files to commit, below the project.
 	Commit []string `json:"commit"`
+	// Notes are what a person should know of what was done.
+	Notes []string `json:"notes"`
 }
 
 // Installed names a host and the surfaces of it that a plan is about.
@@ -124,9 +135,12 @@ type planner struct {
 	steps  []Change
 	// freed are folders that a record that is gone had made.
 	freed []string
+	// here is the project that a request for the user was made in.
+	here string
 }
 
 func (in *Installer) newPlanner(req Request) (*planner, error) {
+	here := req.Root
 	if req.Scope == bundle.User {
 		req.Root = ""
 	}
@@ -142,9 +156,10 @@ func (in *Installer) newPlanner(req Request) (*planner, error) {
 			}
 		}
 	}
-	p := &planner{in: in, req: req, ledger: l}
+	p := &planner{in: in, req: req, ledger: l, here: here}
 	p.Root, p.Scope = req.Root, req.Scope
 	p.Hosts, p.Findings, p.Trust, p.Commit = []Installed{}, []Finding{}, []bundle.Trust{}, []string{}
+	p.Notes = append([]string{}, in.Notes...)
 	return p, nil
 }
 
@@ -153,7 +168,7 @@ func (p *planner) add(c Change) {
 	if c.Path == "" {
 		c.Path = p.in.show(p.req.Root, c.target)
 	}
-	if c.before != nil && c.after != nil && bytes.Equal(c.before, c.after) || c.before == nil && c.after == nil {
+	if c.before != nil && c.after != nil && bytes.Equal(c.before, c.after) && !c.remode || c.before == nil && c.after == nil {
 		c.Action = Unchanged
 	}
 	p.steps = append(p.steps, c)
@@ -175,18 +190,34 @@ func (p *planner) keep(data []byte) string {
 	return sum
 }
 
+// promise stores bytes where nothing ever removes them, and returns the file for
+// a reader. Nothing is stored for a file with nothing in it.
+func (p *planner) promise(path string, data []byte) string {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return ""
+	}
+	at := filepath.Join(p.ledger.dir, "kept", sumOf(data)[:12]+"-"+filepath.Base(path))
+	if !exists(at) {
+		p.add(Change{Action: Create, hidden: true, rank: rankLedger, target: at, after: data, perm: 0o600})
+	}
+	p.ignoreState()
+	return p.in.show(p.req.Root, at)
+}
+
+// ignoreState plans the file that keeps a project's state out of its commits.
+func (p *planner) ignoreState() {
+	ignore := filepath.Join(p.ledger.dir, ".gitignore")
+	planned := slices.ContainsFunc(p.steps, func(c Change) bool { return c.target == ignore })
+	if p.ledger.base != "" && !planned && !exists(ignore) {
+		p.add(Change{Action: Create, hidden: true, rank: rankLedger, target: ignore, after: []byte("*\n"), perm: 0o644})
+	}
+}
+
 // saveLedger plans the write of the ledger. On the way in it comes first, on
 // the way out last, when what it takes back is gone.
 func (p *planner) saveLedger(at rank) error {
-	if p.ledger.base != "" && at == rankLedger {
-		ignore := filepath.Join(p.ledger.dir, ".gitignore")
-		old, err := read(ignore)
-		if err != nil {
-			return err
-		}
-		if old == nil {
-			p.add(Change{Action: Create, hidden: true, rank: rankLedger, target: ignore, after: []byte("*\n"), perm: 0o644})
-		}
+	if at == rankLedger {
+		p.ignoreState()
 	}
 	old, err := read(p.ledger.path())
 	if err != nil {
@@ -242,15 +273,29 @@ func (p *Plan) Visible() []Change {
 	return out
 }
 
-// apply makes the changes of a plan.
-func (in *Installer) apply(p *Plan) error {
-	for _, c := range p.Changes {
-		if c.Action == Unchanged {
+// checkWritable refuses changes in folders that nobody may write to, before any
+// is made.
+func (in *Installer) checkWritable(changes []Change) error {
+	for _, c := range changes {
+		dir := nearest(filepath.Dir(c.target))
+		if c.Action == Unchanged || c.dir || atomicfile.CanWrite(dir) && !isReadOnly(dir) {
 			continue
 		}
-		if err := in.change(c); err != nil {
-			return err
+		return fmt.Errorf("%s can't be written: the folder %s is read-only; make it writable (chmod u+w) or have its owner run this", c.Path, dir)
+	}
+	return nil
+}
+
+// apply makes the changes of a plan.
+func (in *Installer) apply(p *Plan) error {
+	for i := range p.Changes {
+		c := &p.Changes[i]
+		if c.Action != Unchanged {
+			if err := in.change(*c); err != nil {
+				return err
+			}
 		}
+		c.Done = true
 	}
 	return nil
 }
@@ -270,7 +315,7 @@ func (in *Installer) change(c Change) error {
 	if err != nil {
 		return err
 	}
-	if bytes.Equal(now, c.after) && (now == nil) == (c.after == nil) {
+	if bytes.Equal(now, c.after) && (now == nil) == (c.after == nil) && !c.remode {
 		return nil
 	}
 	// Hosts write their settings whenever they like.
@@ -286,6 +331,9 @@ func (in *Installer) change(c Change) error {
 	}
 	if err := atomicfile.MkdirAll(in.Files, filepath.Dir(c.target), perm); err != nil {
 		return err
+	}
+	if c.rank == rankProgram {
+		return atomicfile.WriteProgram(in.Files, c.target, c.after)
 	}
 	return atomicfile.Write(in.Files, c.target, c.after, c.perm)
 }

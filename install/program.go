@@ -3,21 +3,21 @@ package install
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
-	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
-	"time"
 
+	"github.com/flow-agents/flow-agents/install/atomicfile"
 	"github.com/flow-agents/flow-agents/install/bundle"
 )
+
+// previous is what the name of a program ends in that an upgrade replaced.
+const previous = ".previous"
 
 // sumsName lists checksums of the files beside it, as sha256sum writes them.
 const sumsName = "SHA256SUMS"
@@ -29,14 +29,37 @@ func (p *planner) placePrograms(bundles []*bundle.Bundle) error {
 		paths = union(paths, p.in.programPaths(b, p.req))
 	}
 	for _, dst := range paths {
-		if err := p.placeProgram(p.in.Hook, dst); err != nil {
+		if err := p.placeProgram(p.in.Hook, dst, hookProgram); err != nil {
 			return err
 		}
 	}
 	if p.in.Self == "" {
 		return nil
 	}
-	return p.placeProgram(p.in.Self, filepath.Join(p.in.Machine, "bin", exe("flow-agents")))
+	name := selfProgram
+	if p.in.Release == "" {
+		name = "" // it is this very program
+	}
+	return p.placeProgram(p.in.Self, p.in.self(), name)
+}
+
+// self is where this program is installed.
+func (in *Installer) self() string { return filepath.Join(in.Machine, "bin", exe(selfProgram)) }
+
+// CheckCommand is the command line that says whether the hooks are alive. dest is
+// the project as the user named it, empty for the one of the current folder.
+func (in *Installer) CheckCommand(dest string) string {
+	path := in.self()
+	if runtime.GOOS != "windows" {
+		path = in.show("", path)
+	}
+	if !strings.HasPrefix(path, "~/") {
+		path = bundle.Quote(path)
+	}
+	if dest != "" {
+		return path + " status --dest " + bundle.Quote(dest)
+	}
+	return path + " status"
 }
 
 // programPaths lists where the hook binary has to be: in its place, and where
@@ -79,7 +102,7 @@ func (in *Installer) variables() map[string]string {
 // expand returns the path that a registered command stands for on this machine;
 // false for a command of another platform.
 func (in *Installer) expand(cmd string) (string, bool) {
-	if runtime.GOOS != "windows" && strings.HasSuffix(strings.ToLower(cmd), ".exe") {
+	if foreignCommand(cmd) {
 		return "", false
 	}
 	cmd = filepath.FromSlash(cmd)
@@ -95,6 +118,14 @@ func (in *Installer) expand(cmd string) (string, bool) {
 	return "", false
 }
 
+// foreignCommand reports whether a command is written for another platform.
+func foreignCommand(cmd string) bool {
+	if runtime.GOOS == "windows" {
+		return strings.HasPrefix(cmd, "${FLOW_AGENTS_HOME:-")
+	}
+	return strings.HasSuffix(strings.ToLower(cmd), ".exe")
+}
+
 // withExe adds what Windows shells add.
 func withExe(path string) string {
 	if filepath.Ext(path) == "" {
@@ -103,12 +134,17 @@ func withExe(path string) string {
 	return path
 }
 
-func (p *planner) placeProgram(src, dst string) error {
+// placeProgram plans the copy of one program. name is how it has to call itself;
+// empty: that is known.
+func (p *planner) placeProgram(src, dst, name string) error {
 	old, err := readProgram(dst)
 	if err != nil {
 		return err
 	}
 	c := Change{Action: Create, rank: rankProgram, target: dst, before: old, perm: 0o755}
+	if old != nil && !runnable(dst) {
+		c.Action, c.remode, c.Note = Update, true, "it could not be run: its mode was wrong"
+	}
 	if src == "" {
 		if old == nil {
 			return fmt.Errorf("no %s to install: none is beside this program, and %s is not there; give its path with --hook", filepath.Base(dst), p.in.show("", dst))
@@ -123,20 +159,24 @@ func (p *planner) placeProgram(src, dst string) error {
 	if c.after == nil {
 		return fmt.Errorf("%s does not exist", src)
 	}
-	if err := verifySum(src, sumOf(c.after)); err != nil {
+	if err := p.in.verifySum(src, sumOf(c.after)); err != nil {
 		return err
+	}
+	if name != "" {
+		if err := checkName(src, name); err != nil {
+			return err
+		}
 	}
 	if bytes.Equal(old, c.after) {
 		p.add(c)
 		return nil
 	}
-	if _, err := Version(src); errors.Is(err, syscall.ENOEXEC) {
-		return fmt.Errorf("%s is for another platform than this one, %s/%s", src, runtime.GOOS, runtime.GOARCH)
-	}
 	if old != nil {
 		c.Action = Update
+	}
+	if old != nil && !impostor(dst) {
 		// The one before stays for a rollback.
-		prev := dst + ".previous"
+		prev := dst + previous
 		kept, err := readProgram(prev)
 		if err != nil {
 			return err
@@ -162,42 +202,72 @@ func readProgram(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// verifySum compares a sum with the one in the list beside the file, if there
-// is a list that has it.
-func verifySum(file, sum string) error {
-	list := filepath.Join(filepath.Dir(file), sumsName)
-	data, err := os.ReadFile(list)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
-		want, name, ok := strings.Cut(lines.Text(), " ")
-		name = strings.TrimLeft(name, " *")
-		if !ok || path.Base(name) != filepath.Base(file) || strings.Contains(name, "/") {
-			continue
-		}
-		if !strings.EqualFold(want, sum) {
-			return fmt.Errorf("%s has SHA-256 %s, but %s says %s; get the release again", file, sum, list, want)
-		}
-		return nil
+// runnable reports whether a program has the mode that it is installed with.
+func runnable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && (runtime.GOOS == "windows" || info.Mode().Perm() == atomicfile.ProgramMode)
+}
+
+// impostor reports whether what is in the place of a program of ours runs, and
+// says that it is another: nobody wants that one back.
+func impostor(path string) bool {
+	version, err := Version(path)
+	return err == nil && !strings.HasPrefix(version, strings.TrimSuffix(filepath.Base(path), ".exe")+" ")
+}
+
+// checkName refuses a program that does not call itself name.
+func checkName(src, name string) error {
+	version, err := Version(src)
+	switch {
+	case errors.Is(err, syscall.ENOEXEC):
+		return fmt.Errorf("%s is for another platform than this one, %s/%s", src, runtime.GOOS, runtime.GOARCH)
+	case err != nil:
+		return fmt.Errorf("%s can't be run: %w; if it is %s, make it executable (chmod +x)", src, err, name)
+	case !strings.HasPrefix(version, name+" "):
+		return fmt.Errorf("%s is not %s: to --version it says %q", src, name, brief(version))
 	}
 	return nil
 }
 
-// Version runs a program for its version: one line. An error says why it
-// can't be run.
-func Version(program string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "--version")
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
+// verifySum compares a sum with those in the lists beside the file and in the
+// folder of the release, if they name it.
+func (in *Installer) verifySum(file, sum string) error {
+	dirs := []string{filepath.Dir(file)}
+	if in.Release != "" && in.Release != dirs[0] {
+		dirs = append(dirs, in.Release)
+	}
+	for _, dir := range dirs {
+		rel, err := filepath.Rel(dir, file)
+		if err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		list := filepath.Join(dir, sumsName)
+		want, err := listedSum(list, filepath.ToSlash(rel))
+		if err != nil {
+			return err
+		}
+		if want != "" && !strings.EqualFold(want, sum) {
+			return fmt.Errorf("%s has SHA-256 %s, but %s says %s; get the release again", file, sum, list, want)
+		}
+	}
+	return nil
+}
+
+// listedSum returns the sum that a list has for a name, empty if it has none.
+func listedSum(list, name string) (string, error) {
+	data, err := os.ReadFile(list)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
 	if err != nil {
 		return "", err
 	}
-	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-	return line, nil
+	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
+		sum, listed, ok := strings.Cut(strings.TrimSuffix(lines.Text(), "\r"), " ")
+		listed = strings.TrimPrefix(strings.TrimLeft(listed, " *"), "./")
+		if ok && listed == name {
+			return sum, nil
+		}
+	}
+	return "", nil
 }

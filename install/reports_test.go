@@ -23,8 +23,26 @@ func testdata(t *testing.T, path string) []byte {
 	return data
 }
 
+// TestReports replays public bug reports about installers of this kind, each
+// under its id; testdata/reports/README.md says where they are from. The files
+// of R16 come through init and uninstall byte for byte in TestForeignFilesSurvive.
+func TestReports(t *testing.T) {
+	for name, test := range map[string]func(*testing.T){
+		"R16_comments_in_strict_json":        commentsInStrictJSON,
+		"R18_off_switch_in_toml":             offSwitchInTOML,
+		"R20_byte_order_mark":                byteOrderMark,
+		"R21_shared_group":                   sharedGroup,
+		"R23_two_names_of_one_file":          twoNamesOfOneFile,
+		"R23_second_name_appears_later":      secondNameAppearsLater,
+		"R25_folder_names":                   folderNames,
+		"R25_folder_that_no_config_can_name": folderThatNoConfigCanName,
+	} {
+		t.Run(name, test)
+	}
+}
+
 // A host that reads strict JSON already ignores a file with comments.
-func TestCommentsInStrictJSONAreRefused(t *testing.T) {
+func commentsInStrictJSON(t *testing.T) {
 	for _, name := range []string{"gemini-settings.json", "qwen-settings.json", "opencode.jsonc"} {
 		w := newWorld(t)
 		w.write(".claude/settings.json", testdata(t, "reports/jsonc/"+name))
@@ -37,7 +55,7 @@ func TestCommentsInStrictJSONAreRefused(t *testing.T) {
 	}
 }
 
-func TestByteOrderMark(t *testing.T) {
+func byteOrderMark(t *testing.T) {
 	for host, dest := range map[string]string{"claude-code": ".claude/settings.json", "gemini-cli": ".gemini/settings.json"} {
 		w := newWorld(t)
 		w.write(dest, testdata(t, "reports/bom-crlf.json"))
@@ -76,7 +94,7 @@ func TestByteOrderMark(t *testing.T) {
 }
 
 // The user moves our hook into a group of his own and deletes ours.
-func TestUninstallLeavesTheUsersGroup(t *testing.T) {
+func sharedGroup(t *testing.T) {
 	w := newWorld(t)
 	original := testdata(t, "reports/shared-groups.json")
 	w.write(".claude/settings.json", original)
@@ -107,7 +125,7 @@ func parseJSON(t *testing.T, text string) map[string]any {
 	return out
 }
 
-func TestOffSwitchInTOML(t *testing.T) {
+func offSwitchInTOML(t *testing.T) {
 	for name, line := range map[string]int{"inline.toml": 5, "dotted.toml": 1, "state.toml": 0} {
 		for _, scope := range []string{bundle.Project, bundle.User} {
 			t.Run(name+" "+scope, func(t *testing.T) {
@@ -143,7 +161,7 @@ func TestOffSwitchInTOML(t *testing.T) {
 }
 
 // Only the file that the host loads is edited, and no second one appears.
-func TestTwoNamesOfOneFile(t *testing.T) {
+func twoNamesOfOneFile(t *testing.T) {
 	both := map[string][]byte{"opencode.json": testdata(t, "reports/two-names/opencode.json"), "opencode.jsonc": testdata(t, "reports/two-names/opencode.jsonc")}
 	elsewhere := map[string][]byte{"custom.json": both["opencode.json"]}
 	tests := map[string]struct {
@@ -196,7 +214,7 @@ func TestTwoNamesOfOneFile(t *testing.T) {
 }
 
 // A second name that appears later gets our entries, and the first loses them.
-func TestSecondNameAppearsLater(t *testing.T) {
+func secondNameAppearsLater(t *testing.T) {
 	w := newWorld(t)
 	w.write("opencode.json", testdata(t, "reports/two-names/opencode.json"))
 	w.init(w.request("two-names"))
@@ -207,7 +225,7 @@ func TestSecondNameAppearsLater(t *testing.T) {
 }
 
 // Every folder name is data, never a part of a command.
-func TestFolderNames(t *testing.T) {
+func folderNames(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("names that Windows does not have")
 	}
@@ -286,7 +304,7 @@ func requireDenies(t *testing.T, w *world, host, scope string) {
 	require.NotZero(t, ran)
 }
 
-func TestFolderThatNoConfigCanName(t *testing.T) {
+func folderThatNoConfigCanName(t *testing.T) {
 	w := newWorldIn(t, filepath.Join(t.TempDir(), "a${HOME}b"))
 	req := w.request("claude-code")
 	req.Scope = bundle.Local

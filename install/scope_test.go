@@ -248,14 +248,14 @@ func TestRefusals(t *testing.T) {
 	t.Run("requests", func(t *testing.T) {
 		w := newWorld(t)
 		for want, req := range map[string]Request{
-			"is your home folder":                    {Root: w.Home, Scope: bundle.Project, Hosts: []string{"codex"}},
-			`scope "system" is not one of`:           {Root: w.root, Scope: "system"},
-			`mode "audit" is not one of`:             {Root: w.root, Scope: bundle.Project, Mode: "audit"},
-			"observe mode is set for one project":    {Scope: bundle.User, Mode: Observe},
-			`host "emacs" is not known; known are c`: {Root: w.root, Scope: bundle.Project, Hosts: []string{"emacs"}},
-			"has nothing to install in the local":    {Root: w.root, Scope: bundle.Local, Hosts: []string{"kiro"}},
-			"no host is named and none is installed": {Root: w.root, Scope: bundle.Project},
-			"is not a folder":                        {Root: w.Hook, Scope: bundle.Project, Hosts: []string{"codex"}},
+			"is your home folder":                     {Root: w.Home, Scope: bundle.Project, Hosts: []string{"codex"}},
+			`scope "system" is not one of`:            {Root: w.root, Scope: "system"},
+			`mode "audit" is not one of`:              {Root: w.root, Scope: bundle.Project, Mode: "audit"},
+			"observe mode is set for one project":     {Scope: bundle.User, Mode: Observe},
+			`host "emacs" is not known; known are c`:  {Root: w.root, Scope: bundle.Project, Hosts: []string{"emacs"}},
+			"has nothing to install in the local":     {Root: w.root, Scope: bundle.Local, Hosts: []string{"kiro"}},
+			"nothing is installed in the project sco": {Root: w.root, Scope: bundle.Project},
+			"is not a folder":                         {Root: w.Hook, Scope: bundle.Project, Hosts: []string{"codex"}},
 		} {
 			_, err := w.Init(req, false)
 			var usage *UsageError
@@ -282,19 +282,6 @@ func TestDetect(t *testing.T) {
 	require.Equal(t, "[gemini-cli]running", detect())
 }
 
-func TestRoot(t *testing.T) {
-	w := newWorld(t)
-	w.root = filepath.Join(w.Home, "code", "repo")
-	deep := filepath.Join(w.root, "a", "b")
-	require.NoError(t, os.MkdirAll(deep, 0o755))
-	require.NoError(t, os.MkdirAll(w.Machine, 0o755))
-	require.Equal(t, deep, w.Root(deep)) // not the home, though it has .flow-agents
-	require.NoError(t, os.MkdirAll(filepath.Join(w.root, ".git"), 0o755))
-	require.Equal(t, w.root, w.Root(deep))
-	require.NoError(t, os.MkdirAll(filepath.Join(w.root, "a", ".flow-agents"), 0o755))
-	require.Equal(t, filepath.Join(w.root, "a"), w.Root(deep))
-}
-
 func TestObserveMode(t *testing.T) {
 	w := newWorld(t)
 	settings := filepath.Join(w.Machine, "settings.json")
@@ -305,7 +292,7 @@ func TestObserveMode(t *testing.T) {
 	req.Mode = Observe
 	for range 2 {
 		w.init(req)
-		require.Equal(t, Observe, w.Mode(w.root))
+		require.Equal(t, Observe, w.Rules(w.root).Mode)
 		require.Equal(t, Observe, w.status().Mode)
 	}
 	data, err := os.ReadFile(settings)
@@ -313,10 +300,10 @@ func TestObserveMode(t *testing.T) {
 	require.Contains(t, string(data), `"observe": ["/other", "`)
 	req.Mode = ""
 	w.init(req)
-	require.Equal(t, Observe, w.Mode(w.root))
+	require.Equal(t, Observe, w.Rules(w.root).Mode)
 	req.Mode = Enforce
 	w.init(req)
-	require.Equal(t, Enforce, w.Mode(w.root))
+	require.Equal(t, Enforce, w.Rules(w.root).Mode)
 	data, err = os.ReadFile(settings)
 	require.NoError(t, err)
 	require.Equal(t, original, string(data))

@@ -1,24 +1,48 @@
 package install
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/flow-agents/flow-agents/install/bundle"
 	"github.com/flow-agents/flow-agents/install/entries"
 	"github.com/flow-agents/flow-agents/install/jsonedit"
+	"github.com/flow-agents/flow-agents/runtime/settings"
+	"github.com/flow-agents/flow-agents/runtime/tables"
+	"github.com/flow-agents/flow-agents/runtime/workspace"
+)
+
+// What a host is, from best to worst. Only Alive is good.
+const (
+	Alive   = "alive"   // every hook of ours is there and can run
+	Unknown = "unknown" // a file that decides it can't be read
+	Changed = "changed" // our hooks or files are not as this version has them
+	Dead    = "dead"    // some hook of ours is missing or can't run
 )
 
 // A Report says what is installed and whether it is alive.
 type Report struct {
-	Root string `json:"root"`
-	Mode string `json:"mode"`
-	// OK: something is installed, and nothing of it is dead.
+	Root string `json:"root,omitempty"`
+	Rules
+	// OK: something is installed, and all of it is alive.
 	OK    bool         `json:"ok"`
 	Hosts []HostStatus `json:"hosts"`
+}
+
+// Rules are what the hook goes by in a project, as it reads them itself.
+type Rules struct {
+	// Mode is Enforce or Observe, ModeFrom what says so.
+	Mode     string `json:"mode"`
+	ModeFrom string `json:"mode_from"`
+	// Off are the policies that don't run.
+	Off []string `json:"policies_off"`
+	// Problems are settings that the hook leaves out.
+	Problems []string `json:"problems"`
 }
 
 // HostStatus is one host in one scope.
@@ -26,11 +50,14 @@ type HostStatus struct {
 	Host  string `json:"host"`
 	Title string `json:"title"`
 	Scope string `json:"scope"`
-	// OK: every hook of ours is there and can run.
+	// State is Alive, Unknown, Changed or Dead; OK: it is Alive.
+	State    string        `json:"state"`
 	OK       bool          `json:"ok"`
 	Files    []FileStatus  `json:"files"`
 	Programs []ProgramInfo `json:"programs"`
 	Findings []Finding     `json:"findings"`
+	// Trust are steps that only the host knows to be done.
+	Trust []bundle.Trust `json:"trust"`
 }
 
 // FileStatus is one file of a host.
@@ -41,32 +68,30 @@ type FileStatus struct {
 	// Hooks is how many of ours were found, Want how many there should be.
 	Hooks int `json:"hooks"`
 	Want  int `json:"want"`
-}
 
-// ProgramInfo is a program that hooks call.
-type ProgramInfo struct {
-	Path    string `json:"path"`
-	Version string `json:"version,omitempty"`
-	Error   string `json:"error,omitempty"`
+	surface string
 }
 
 const unreadable = "unreadable"
 
 // Status looks at every host that is installed in the project at root, or for
-// the user.
-func (in *Installer) Status(root string) (*Report, error) {
+// the user. scope picks one; empty: all. The user scope needs no root.
+func (in *Installer) Status(root, scope string) (*Report, error) {
 	all, err := in.bundles(nil)
 	if err != nil {
 		return nil, err
 	}
-	report := &Report{Root: root, Mode: in.Mode(root), OK: true, Hosts: []HostStatus{}}
+	report := &Report{Root: root, Rules: in.Rules(root), OK: true, Hosts: []HostStatus{}}
 	for _, b := range all {
-		for _, scope := range []string{bundle.Project, bundle.Local, bundle.User} {
-			l, err := in.openLedger(scope, root)
+		for _, s := range []string{bundle.Project, bundle.Local, bundle.User} {
+			if scope != "" && s != scope {
+				continue
+			}
+			l, err := in.openLedger(s, root)
 			if err != nil {
 				return nil, err
 			}
-			h, installed, err := in.hostStatus(b, scope, root, l)
+			h, installed, err := in.hostStatus(b, s, root, l)
 			if err != nil {
 				return nil, err
 			}
@@ -76,25 +101,61 @@ func (in *Installer) Status(root string) (*Report, error) {
 			}
 		}
 	}
+	report.twice()
 	report.OK = report.OK && len(report.Hosts) > 0
 	return report, nil
 }
 
+// Rules reads the settings of a project as the hook does.
+func (in *Installer) Rules(root string) Rules {
+	v := workspace.Open(root)
+	v.Home = in.Machine
+	s := settings.Load(v)
+	r := Rules{Mode: Enforce, ModeFrom: "default", Off: []string{}, Problems: []string{}}
+	if s.Observe {
+		r.Mode, r.ModeFrom = Observe, in.show("", in.settings())
+	}
+	if env := os.Getenv("FLOW_AGENTS_MODE"); strings.EqualFold(strings.TrimSpace(env), r.Mode) {
+		r.ModeFrom = "FLOW_AGENTS_MODE"
+	}
+	for _, p := range tables.Policies {
+		if p.Enforced && !s.Runs(p.ID, p.Profiles) {
+			r.Off = append(r.Off, p.ID)
+		}
+	}
+	r.Problems = append(r.Problems, s.Problems...)
+	return r
+}
+
+// twice notes the hosts that are installed in more than one scope.
+func (r *Report) twice() {
+	for i := range r.Hosts {
+		h := &r.Hosts[i]
+		j := slices.IndexFunc(r.Hosts, func(o HostStatus) bool { return o.Host == h.Host })
+		if j == i || len(h.Files) == 0 {
+			continue
+		}
+		h.Findings = append(h.Findings, Finding{Host: h.Host, File: h.Files[0].Path,
+			Text: fmt.Sprintf("%s is installed in the %s scope too, so every event runs twice; to undo one: flow-agents uninstall %s--host %s",
+				h.Host, r.Hosts[j].Scope, scopeFlag(h.Scope), h.Host)})
+	}
+}
+
 func (in *Installer) hostStatus(b *bundle.Bundle, scope, root string, l *ledger) (h HostStatus, installed bool, err error) {
-	h = HostStatus{Host: b.Target.ID, Title: b.Target.Title, Scope: scope, Files: []FileStatus{}, Programs: []ProgramInfo{}, Findings: []Finding{}}
+	h = HostStatus{Host: b.Target.ID, Title: b.Target.Title, Scope: scope,
+		Files: []FileStatus{}, Programs: []ProgramInfo{}, Findings: []Finding{}, Trust: []bundle.Trust{}}
 	sites, others := in.sites(b, scope, root)
 	commands := map[string]bool{}
 	for _, s := range slices.Concat(sites, others) {
 		rec := l.find(s)
-		_, hooked := in.hooked(s)
 		if rec != nil && rec.Scope != scope {
 			continue // the same file, installed in another scope
 		}
-		if rec == nil && (!hooked || in.recordedElsewhere(s, root)) {
+		if rec == nil && (!in.hookedOrEmptied(s) || in.recordedElsewhere(s, root)) {
 			continue
 		}
 		installed = true
-		if err := in.fileStatus(s, root, &h, commands); err != nil {
+		if err := in.fileStatus(s, rec, root, &h, commands); err != nil {
 			return h, false, err
 		}
 		if key, line, ok := in.ownPlugin(s); ok {
@@ -105,13 +166,38 @@ func (in *Installer) hostStatus(b *bundle.Bundle, scope, root string, l *ledger)
 	if !installed {
 		return h, false, nil
 	}
-	h.Programs = in.programs(b, commands)
-	h.Findings = append(h.Findings, in.switches(b, root)...)
-
-	h.OK = !slices.ContainsFunc(h.Findings, func(f Finding) bool { return f.Dead }) &&
-		!slices.ContainsFunc(h.Programs, func(p ProgramInfo) bool { return p.Error != "" }) &&
-		!slices.ContainsFunc(h.Files, func(f FileStatus) bool { return f.State == entries.Missing || f.State == unreadable })
+	in.programs(b, commands, &h)
+	for _, f := range in.switches(b, root) {
+		// A broken file of ours is said once.
+		if !f.Unknown || !slices.ContainsFunc(h.Findings, func(o Finding) bool { return o.Dead && o.File == f.File }) {
+			h.Findings = append(h.Findings, f)
+		}
+	}
+	var surfaces []string
+	for _, f := range h.Files {
+		surfaces = union(surfaces, []string{f.surface})
+	}
+	h.Trust = append(h.Trust, trustSteps(b, scope, surfaces)...)
+	h.State = h.state()
+	h.OK = h.State == Alive
 	return h, true, nil
+}
+
+func (h *HostStatus) state() string {
+	file := func(states ...string) bool {
+		return slices.ContainsFunc(h.Files, func(f FileStatus) bool { return slices.Contains(states, f.State) })
+	}
+	switch {
+	case slices.ContainsFunc(h.Findings, func(f Finding) bool { return f.Dead }),
+		slices.ContainsFunc(h.Programs, func(p ProgramInfo) bool { return p.Error != "" }),
+		file(entries.Missing, unreadable):
+		return Dead
+	case file(entries.Modified):
+		return Changed
+	case slices.ContainsFunc(h.Findings, func(f Finding) bool { return f.Unknown }):
+		return Unknown
+	}
+	return Alive
 }
 
 // recordedElsewhere reports whether a site's file is another scope's too, which
@@ -124,8 +210,18 @@ func (in *Installer) recordedElsewhere(s site, root string) bool {
 	return slices.ContainsFunc(sites, func(o site) bool { return o.path == s.path })
 }
 
-func (in *Installer) fileStatus(s site, root string, h *HostStatus, commands map[string]bool) error {
-	f := FileStatus{Path: in.show(root, s.path), State: entries.Present}
+// hookedOrEmptied is hooked, or true for a file of our name with nothing in it:
+// nobody keeps one of those but to switch us off.
+func (in *Installer) hookedOrEmptied(s site) bool {
+	if _, ok := in.hooked(s); ok {
+		return true
+	}
+	data, err := read(s.path)
+	return err == nil && data != nil && s.file.Merge == bundle.Own && len(bytes.TrimSpace(data)) == 0
+}
+
+func (in *Installer) fileStatus(s site, rec *record, root string, h *HostStatus, commands map[string]bool) error {
+	f := FileStatus{Path: in.show(root, s.path), State: entries.Present, surface: s.file.Surface}
 	defer func() { h.Files = append(h.Files, f) }()
 	data, err := read(s.path)
 	if err != nil {
@@ -133,30 +229,34 @@ func (in *Installer) fileStatus(s site, root string, h *HostStatus, commands map
 		h.Findings = append(h.Findings, Finding{Host: h.Host, File: f.Path, Text: err.Error(), Dead: true})
 		return nil
 	}
-	if s.file.Merge == bundle.Own && data == nil {
+	var m entries.Merger
+	if !s.file.Free() {
+		if m, err = in.merger(s); err != nil {
+			return err
+		}
+		f.Want = m.Count()
+	}
+	if data == nil {
 		f.State = entries.Missing
 		h.Findings = append(h.Findings, Finding{Host: h.Host, File: f.Path, Text: "is missing; flow-agents init puts it back", Dead: true})
 		return nil
 	}
+	changed := Finding{Host: h.Host, File: f.Path, Text: "was changed, so it may not do what it should; flow-agents init puts it right"}
+	if rec != nil && sumOf(data) == rec.After {
+		changed.Text = "is as another version of flow-agents wrote it; flow-agents upgrade brings it up to date"
+	}
 	if s.file.Free() {
 		if !s.isSource(in, data) {
 			f.State = entries.Modified
-			h.Findings = append(h.Findings, Finding{Host: h.Host, File: f.Path, Text: "is not as this version has it; flow-agents init puts it right"})
+			h.Findings = append(h.Findings, changed)
 		}
 		return nil
 	}
-	m, err := in.merger(s)
-	if err != nil {
-		return err
-	}
-	f.Want = m.Count()
 	doc, err := jsonedit.Parse(f.Path, data, dialect(s.file))
 	if err != nil {
 		f.State = unreadable
-		finding := Finding{Host: h.Host, File: f.Path, Text: err.Error(), Dead: true}
-		if at := (*jsonedit.Error)(nil); errors.As(err, &at) {
-			finding.Line, finding.Key, finding.Text = at.Line, at.Key, at.Msg
-		}
+		finding := in.fault(h.Host, f.Path, err)
+		finding.Dead = true
 		h.Findings = append(h.Findings, finding)
 		return nil
 	}
@@ -164,7 +264,20 @@ func (in *Installer) fileStatus(s site, root string, h *HostStatus, commands map
 		h.Findings = append(h.Findings, Finding{Host: h.Host, File: e.File, Line: e.Line, Key: e.Key, Text: e.Msg})
 	}
 	in.placeStatus(m.Inspect(doc), &f, h, commands)
+	if s.file.Merge == bundle.Own && f.State == entries.Present && !jsonedit.Equal(doc.Raw(), m.Source.Raw()) {
+		f.State = entries.Modified
+		h.Findings = append(h.Findings, changed)
+	}
 	return nil
+}
+
+// fault is an error about a file as a finding, with its place if it has one.
+func (in *Installer) fault(host, file string, err error) Finding {
+	f := Finding{Host: host, File: file, Text: err.Error()}
+	if at := (*jsonedit.Error)(nil); errors.As(err, &at) {
+		f.Line, f.Column, f.Key, f.Text = at.Line, at.Column, at.Key, at.Msg
+	}
+	return f
 }
 
 // placeStatus sums up the places of a file.
@@ -175,15 +288,17 @@ func (in *Installer) placeStatus(places []entries.Place, f *FileStatus, h *HostS
 			commands[cmd] = true
 		}
 		finding := Finding{Host: h.Host, File: f.Path, Line: p.Line, Key: p.Path}
-		switch p.State {
-		case entries.Present:
+		switch {
+		case p.State == entries.Present:
 			continue
-		case entries.Missing:
+		case p.State == entries.Missing:
 			f.State = entries.Missing
 			finding.Text, finding.Dead = "our hook is missing; flow-agents init puts it back", true
-		case entries.Modified:
+		case p.Setting:
+			finding.Text = "is not " + p.Want + ", which our hooks are written for; set it to that, or run flow-agents init"
+		case p.State == entries.Modified:
 			finding.Text = "our hook was changed or moved, so it may not run when it should; flow-agents init puts it right"
-		case entries.Stale:
+		case p.State == entries.Stale:
 			finding.Text = "our hook is from another version; flow-agents upgrade removes it"
 		}
 		if f.State == entries.Present {
@@ -195,37 +310,43 @@ func (in *Installer) placeStatus(places []entries.Place, f *FileStatus, h *HostS
 
 // programs looks at what the hooks call. Hooks may hold commands for other
 // platforms, which are not looked at.
-func (in *Installer) programs(b *bundle.Bundle, commands map[string]bool) []ProgramInfo {
+func (in *Installer) programs(b *bundle.Bundle, commands map[string]bool, h *HostStatus) {
 	paths := map[string]bool{}
 	for cmd := range commands {
-		if path, ok := in.expand(cmd); ok {
+		path, ok := in.expand(cmd)
+		switch {
+		case ok:
 			paths[path] = true
+		case !foreignCommand(cmd):
+			paths[cmd] = true // relative, or with a variable that is not ours
 		}
 	}
 	if len(commands) == 0 {
 		paths[in.program(b)] = true
 	}
-	var out []ProgramInfo
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		out = append(out, in.programInfo(path))
+		info := in.programInfo(b, path)
+		h.Programs = append(h.Programs, info)
+		if info.note != "" {
+			h.Findings = append(h.Findings, Finding{Host: h.Host, File: info.Path, Text: info.note})
+		}
 	}
-	if len(out) == 0 {
+	if len(paths) == 0 {
 		cmds := strings.Join(slices.Sorted(maps.Keys(commands)), ", ")
-		out = append(out, ProgramInfo{Path: cmds, Error: "can't tell where this is on this machine"})
+		h.Programs = append(h.Programs, ProgramInfo{Path: cmds, Error: "can't tell where this is on this machine"})
 	}
-	return out
 }
 
-func (in *Installer) programInfo(path string) ProgramInfo {
-	info := ProgramInfo{Path: in.show("", path)}
-	if !exists(path) {
-		info.Error = "is not there; flow-agents init puts it in place"
-		return info
+// trustSteps lists what has to be done before a host runs the hooks of a scope.
+func trustSteps(b *bundle.Bundle, scope string, surfaces []string) []bundle.Trust {
+	var out []bundle.Trust
+	for _, t := range b.Trust {
+		if len(t.Surfaces) > 0 && !slices.ContainsFunc(t.Surfaces, func(s string) bool { return slices.Contains(surfaces, s) }) {
+			continue
+		}
+		if t.Scope == "any" || (t.Scope == "user") == (scope == bundle.User) {
+			out = append(out, t)
+		}
 	}
-	version, err := Version(path)
-	if err != nil {
-		info.Error = fmt.Sprintf("can't be run (%v); flow-agents init --hook PATH puts another one in place", err)
-	}
-	info.Version = version
-	return info
+	return out
 }

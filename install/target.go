@@ -13,15 +13,17 @@ import (
 
 // resolve follows the symbolic links of a path that is about to be written, and
 // refuses one that leads out of where the scope may write: the project, or for
-// the user scope what the user owns below his home.
+// the user scope what the user owns.
 func (in *Installer) resolve(s site) (string, error) {
-	fence := s.base
+	if err := in.checkFolder(s); err != nil {
+		return "", err
+	}
+	real, err := contained(s.path, s.base)
 	if s.scope == bundle.User {
-		if _, moved := in.hostHome(s.bundle); !moved {
-			fence = in.Home
+		if real, err = followed(s.path); err == nil {
+			err = in.ownFolder(s.path, real)
 		}
 	}
-	real, err := contained(s.path, fence)
 	if err != nil {
 		return "", err
 	}
@@ -39,6 +41,46 @@ func (in *Installer) resolve(s site) (string, error) {
 		return "", fmt.Errorf("%s leads to %s, which belongs to another user", s.path, real)
 	}
 	return real, nil
+}
+
+// checkFolder refuses a file where a folder of the host has to be.
+func (in *Installer) checkFolder(s site) error {
+	dir := nearest(filepath.Dir(s.path))
+	info, err := os.Stat(dir)
+	if err != nil || info.IsDir() {
+		return nil // a link to nowhere is reported where it is followed
+	}
+	root := ""
+	if s.scope != bundle.User {
+		root = s.base
+	}
+	return fmt.Errorf("%s is a file, but %s looks for its config in a folder of that name; rename or remove the file",
+		in.show(root, dir), s.bundle.Target.Title)
+}
+
+// ownFolder refuses a path of the user that a link takes to somebody else's
+// folder. A tree of dotfiles may be anywhere.
+func (in *Installer) ownFolder(path, real string) error {
+	home, err := followed(in.Home)
+	if err != nil {
+		return err
+	}
+	if rel, err := filepath.Rel(home, real); err == nil && filepath.IsLocal(rel) {
+		return nil
+	}
+	dir := nearest(filepath.Dir(real))
+	if info, err := os.Stat(dir); err != nil || !atomicfile.OwnedByUser(info) {
+		return fmt.Errorf("%s leads to %s, and %s belongs to another user", path, real, dir)
+	}
+	return nil
+}
+
+// nearest is the innermost part of a path that exists.
+func nearest(path string) string {
+	for !exists(path) && filepath.Dir(path) != path {
+		path = filepath.Dir(path)
+	}
+	return path
 }
 
 // contained returns path without symbolic links, if that is below fence.

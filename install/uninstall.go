@@ -2,9 +2,13 @@ package install
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/flow-agents/flow-agents/install/atomicfile"
 	"github.com/flow-agents/flow-agents/install/bundle"
@@ -33,7 +37,11 @@ func (p *planner) planUninstall() error {
 			return err
 		}
 		if err := p.setMode(Enforce); err != nil {
-			return err
+			// The hooks go all the same.
+			p.Findings = append(p.Findings, p.in.fault("", p.in.show("", p.in.settings()), err))
+		}
+		if records := filepath.Join(p.req.Root, ".telemetry"); exists(records) && len(bundles) > 0 {
+			p.Notes = append(p.Notes, ".telemetry stays, with what was recorded; remove it if you don't need it")
 		}
 	}
 	if err := p.saveLedger(rankCleanup); err != nil {
@@ -82,6 +90,10 @@ func (p *planner) removeSite(s site) error {
 	}
 	c := Change{Host: s.bundle.Target.ID, ID: s.file.ID, Path: p.in.show(p.req.Root, s.path),
 		rank: rankOwn, target: real, before: old, perm: 0o644}
+	if s.file.Merge == bundle.Own && rec == nil && !p.in.ours(s, old) {
+		p.Findings = append(p.Findings, Finding{Host: s.bundle.Target.ID, File: c.Path, Text: "is left alone: flow-agents did not write it"})
+		return nil
+	}
 	if s.file.Merge == bundle.Own {
 		c.rank = rankConfig // the other way round than on the way in
 	}
@@ -119,24 +131,37 @@ func (p *planner) undo(s site, rec *record, c *Change) error {
 			c.Action, c.after = Restore, original
 			return nil
 		}
+		text := "so only our entries are taken out"
+		if s.file.Merge == bundle.Own {
+			text = "so only our file goes"
+		}
 		p.Findings = append(p.Findings, Finding{Host: s.bundle.Target.ID, File: c.Path,
-			Text: "the original bytes are lost (" + err.Error() + "), so only our entries are taken out"})
+			Text: "the original bytes are lost (" + err.Error() + "), " + text})
 	case s.file.Merge == bundle.Own:
-		if !s.isSource(p.in, old) {
-			c.Note = "it had been changed; its text is kept in " + p.in.show(p.req.Root, p.ledger.backup(p.keep(old)))
+		if s.isSource(p.in, old) {
+			break
+		}
+		if kept := p.promise(s.path, old); kept != "" {
+			c.Note = "it had been changed; its text is kept in " + kept
 		}
 	}
 	if s.file.Merge == bundle.Own {
 		c.Action = Delete
+		if rec != nil && rec.Before != "" {
+			if original, err := p.ledger.original(rec.Before); err == nil {
+				c.Action, c.after = Restore, original
+			}
+		}
 		return nil
 	}
 	return p.strip(s, rec, c)
 }
 
-// isSource reports whether data is the file as its bundle has it.
+// isSource reports whether data is the file as its bundle has it. Git may have
+// changed its line ends.
 func (s site) isSource(in *Installer, data []byte) bool {
 	src, err := s.bundle.Source(s.file, s.scope, in.program(s.bundle))
-	return err == nil && bytes.Equal(src, data)
+	return err == nil && bytes.Equal(src, bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")))
 }
 
 // strip takes our entries out of a file that others changed too.
@@ -155,6 +180,9 @@ func (p *planner) strip(s site, rec *record, c *Change) error {
 	}
 	c.Action, c.after = Remove, doc.Bytes()
 	c.Note = fmt.Sprintf("%d hooks taken out; the rest of the file had been changed since and stays", n)
+	if rec == nil {
+		c.Note = fmt.Sprintf("%d hooks taken out; the rest of the file stays", n)
+	}
 	if rec != nil && rec.Before == "" && doc.Kind() == '{' && len(doc.Keys()) == 0 {
 		c.Action, c.after, c.Note = Delete, nil, ""
 	}
@@ -202,14 +230,18 @@ func (p *planner) removeState() error {
 // onlyOurs reports whether the state folder holds nothing but what the
 // installer wrote.
 func (p *planner) onlyOurs() bool {
-	names, err := filepath.Glob(filepath.Join(p.ledger.dir, "*"))
-	return err == nil && !slices.ContainsFunc(names, func(name string) bool {
-		return !slices.Contains([]string{"install.json", "backups", ".gitignore", filepath.Base(atomicfile.TempName("install.json"))}, filepath.Base(name))
+	found, err := os.ReadDir(p.ledger.dir)
+	return err == nil && !slices.ContainsFunc(found, func(f fs.DirEntry) bool {
+		return !slices.Contains([]string{"install.json", "backups", ".gitignore", filepath.Base(atomicfile.TempName("install.json"))}, f.Name())
 	})
 }
 
 // planRollback undoes the last update of each file.
 func (p *planner) planRollback() error {
+	programs, err := p.rollbackPrograms()
+	if err != nil {
+		return err
+	}
 	for i := range p.ledger.Files {
 		r := &p.ledger.Files[i]
 		if r.Previous == "" || r.Scope != p.req.Scope || len(p.req.Hosts) > 0 && !slices.Contains(p.req.Hosts, r.Host) {
@@ -229,6 +261,10 @@ func (p *planner) planRollback() error {
 			return err
 		}
 		shown := p.in.show(p.req.Root, path)
+		if sumOf(now) != r.After && programs > 0 {
+			p.Findings = append(p.Findings, Finding{Host: r.Host, File: shown, Text: "was changed since the update, so it stays as it is; only the programs go back"})
+			continue
+		}
 		if sumOf(now) != r.After {
 			return fmt.Errorf("%s was changed since the update, so it can't be rolled back; flow-agents uninstall takes only our entries out", shown)
 		}
@@ -240,32 +276,45 @@ func (p *planner) planRollback() error {
 		p.add(Change{Action: Restore, Host: r.Host, ID: r.File, Path: shown, rank: rankConfig, target: real, before: now, after: prev, perm: 0o644})
 		r.After, r.Previous = r.Previous, ""
 	}
-	if len(p.Hosts) == 0 {
+	if len(p.Hosts) == 0 && programs == 0 {
 		return fmt.Errorf("nothing to roll back: no file was updated since it was installed")
 	}
-	if err := p.rollbackPrograms(); err != nil {
-		return err
+	if programs > 0 {
+		p.Notes = append(p.Notes, "The programs are shared by all projects of yours, so the others go back to the earlier version too.")
+	}
+	if len(p.Hosts) == 0 {
+		return nil
 	}
 	return p.saveLedger(rankCleanup)
 }
 
-func (p *planner) rollbackPrograms() error {
-	kept, err := filepath.Glob(filepath.Join(p.in.Machine, "bin", "*.previous"))
-	if err != nil {
-		return err
+// rollbackPrograms plans that the programs are those before the last upgrade,
+// and returns how many change.
+func (p *planner) rollbackPrograms() (int, error) {
+	var kept []string
+	for _, bin := range union([]string{filepath.Join(p.in.Machine, "bin")}, []string{filepath.Join(p.in.Home, ".flow-agents", "bin")}) {
+		found, err := os.ReadDir(bin)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return 0, err
+		}
+		for _, f := range found {
+			if strings.HasSuffix(f.Name(), previous) {
+				kept = append(kept, filepath.Join(bin, f.Name()))
+			}
+		}
 	}
 	for _, prev := range kept {
-		dst := prev[:len(prev)-len(".previous")]
+		dst := strings.TrimSuffix(prev, previous)
 		old, err := readProgram(prev)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		now, err := readProgram(dst)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		p.add(Change{Action: Restore, rank: rankProgram, target: dst, before: now, after: old, perm: 0o755})
 		p.add(Change{Action: Delete, hidden: true, rank: rankCleanup, target: prev, before: old})
 	}
-	return nil
+	return len(kept), nil
 }

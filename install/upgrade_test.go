@@ -54,6 +54,7 @@ func TestUpgradeAndRollback(t *testing.T) {
 	w.Bundles = newerBundles(t, filepath.Dir(w.root))
 	w.init(w.request())
 	w.write(".claude/settings.json", []byte(w.read(".claude/settings.json")+"\n"))
+	require.NoError(t, os.Remove(filepath.Join(w.Machine, "bin", "flow-agents-hook"+previous)))
 	_, err = w.Rollback(w.request(), false)
 	require.ErrorContains(t, err, ".claude/settings.json was changed since the update")
 }
@@ -83,7 +84,8 @@ func TestOwnFileThatWasChanged(t *testing.T) {
 	changed := w.read(path) + "// mine\n"
 	w.write(path, []byte(changed))
 	status := w.status()
-	require.True(t, status.OK)
+	require.False(t, status.OK)
+	require.Equal(t, Changed, status.Hosts[0].State)
 	require.Equal(t, entries.Modified, status.Hosts[0].Files[0].State)
 	plan := w.uninstall(w.request())
 	require.NoFileExists(t, filepath.Join(w.root, path))
@@ -128,7 +130,7 @@ func TestStatusFindsWhatIsGone(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(w.root, ".opencode/plugins/flow-agents.js")))
 	status := w.status()
 	require.False(t, status.OK)
-	require.Equal(t, FileStatus{Path: ".claude/settings.json", State: entries.Missing, Hooks: 5, Want: 5}, status.Hosts[0].Files[0])
+	require.Equal(t, FileStatus{Path: ".claude/settings.json", State: entries.Missing, Hooks: 5, Want: 5, surface: "main"}, status.Hosts[0].Files[0])
 	var texts []string
 	for _, f := range status.Hosts[0].Findings {
 		texts = append(texts, f.String())

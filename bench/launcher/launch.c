@@ -2,7 +2,10 @@
 // line for each start: program, wall time and processor time in microseconds,
 // peak memory in kilobytes.
 //
-// usage: launch ROUNDS INPUT PROGRAM [ARGUMENT...] [-- PROGRAM [ARGUMENT...]]...
+// Round N reads INPUTS/N.json, so that no two starts of a program are for the
+// same event. The first WARM rounds only warm the caches.
+//
+// usage: launch ROUNDS WARM INPUTS PROGRAM [ARGUMENT...] [-- PROGRAM [ARGUMENT...]]...
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <spawn.h>
@@ -30,26 +33,28 @@ static long peak(const struct rusage *u) {
 }
 
 int main(int argc, char **argv) {
-	if (argc < 4) {
-		fprintf(stderr, "usage: launch ROUNDS INPUT PROGRAM [ARGUMENT...] [-- PROGRAM [ARGUMENT...]]...\n");
+	if (argc < 5) {
+		fprintf(stderr, "usage: launch ROUNDS WARM INPUTS PROGRAM [ARGUMENT...] [-- PROGRAM [ARGUMENT...]]...\n");
 		return 2;
 	}
 	int rounds = atoi(argv[1]);
+	int warm = atoi(argv[2]);
 	char **program[64];
 	int programs = 0;
-	program[programs++] = argv + 3;
-	for (int i = 3; i < argc; i++) {
+	program[programs++] = argv + 4;
+	for (int i = 4; i < argc; i++) {
 		if (strcmp(argv[i], "--") == 0 && programs < 64) {
 			argv[i] = NULL;
 			program[programs++] = argv + i + 1;
 		}
 	}
-	// The first rounds only warm the caches.
-	for (int r = -5; r < rounds; r++) {
+	for (int r = 0; r < warm + rounds; r++) {
+		char input[4096];
+		snprintf(input, sizeof input, "%s/%d.json", argv[3], r);
 		for (int j = 0; j < programs; j++) {
 			posix_spawn_file_actions_t fa;
 			posix_spawn_file_actions_init(&fa);
-			posix_spawn_file_actions_addopen(&fa, 0, argv[2], O_RDONLY, 0);
+			posix_spawn_file_actions_addopen(&fa, 0, input, O_RDONLY, 0);
 			posix_spawn_file_actions_addopen(&fa, 1, "/dev/null", O_WRONLY, 0);
 			pid_t pid;
 			struct rusage u;
@@ -68,7 +73,7 @@ int main(int argc, char **argv) {
 				return 1;
 			}
 			double cpu = u.ru_utime.tv_sec * 1e6 + u.ru_utime.tv_usec + u.ru_stime.tv_sec * 1e6 + u.ru_stime.tv_usec;
-			if (r >= 0) {
+			if (r >= warm) {
 				printf("%d %.1f %.1f %ld\n", j, wall, cpu, peak(&u));
 			}
 		}

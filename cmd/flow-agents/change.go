@@ -28,7 +28,7 @@ type change struct {
 
 func (env environment) flags(cmd *cobra.Command, c *change) {
 	c.place.flags(cmd)
-	cmd.Flags().StringArrayVar(&c.hosts, "host", nil, "the host `ID`; may be given more than once")
+	cmd.Flags().StringSliceVar(&c.hosts, "host", nil, "the host `ID`, or several: a,b; may be given more than once")
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "show what would change, and change nothing")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print the result as JSON")
 	env.completeHosts(cmd)
@@ -54,7 +54,7 @@ the project, then in your home. Running it again changes nothing.`,
 	cmd.Flags().StringVar(&c.mode, "mode", "", "enforce, or observe: decide and record, never block")
 	cmd.Flags().StringVar(&c.hook, "hook", "", "`PATH` of the flow-agents-hook to install (default: the one beside this program)")
 	cmd.Flags().StringVar(&c.surface, "surface", "", "the surface `ID` of a host that has several, or both")
-	cmd.Flags().StringVar(&c.from, "from", "", "take bundles and programs from `DIR`, an unpacked release")
+	cmd.Flags().StringVar(&c.from, "from", "", "take bundles and programs from `DIR`: a release, or an unpacked archive of one")
 	complete(cmd, "mode", install.Enforce, install.Observe)
 	return cmd
 }
@@ -64,7 +64,7 @@ func (env environment) init(cmd *cobra.Command, c *change) error {
 	if err != nil {
 		return err
 	}
-	req, err := c.request(in)
+	req, err := c.request()
 	if err != nil {
 		return err
 	}
@@ -83,8 +83,11 @@ func (env environment) init(cmd *cobra.Command, c *change) error {
 	return env.report(cmd, in, c, plan, err)
 }
 
-func (c *change) request(in *install.Installer) (install.Request, error) {
-	scope, root, err := c.resolve(in)
+func (c *change) request() (install.Request, error) {
+	scope, root, err := c.resolve()
+	if scope == "" {
+		scope = bundle.Project
+	}
 	return install.Request{Root: root, Scope: scope, Hosts: c.hosts, Surface: c.surface, Mode: c.mode}, err
 }
 
@@ -169,7 +172,7 @@ left it. From a file that was changed since, it takes only our hooks out. Withou
 			if err != nil {
 				return err
 			}
-			req, err := c.request(in)
+			req, err := c.request()
 			if err != nil {
 				return err
 			}
@@ -198,7 +201,7 @@ our own hooks change. The state before it is kept; --rollback brings it back.`,
 			if err != nil {
 				return err
 			}
-			req, err := c.request(in)
+			req, err := c.request()
 			if err != nil {
 				return err
 			}
@@ -211,7 +214,7 @@ our own hooks change. The state before it is kept; --rollback brings it back.`,
 		},
 	}
 	env.flags(cmd, &c)
-	cmd.Flags().StringVar(&c.from, "from", "", "take bundles and programs from `DIR`, an unpacked release")
+	cmd.Flags().StringVar(&c.from, "from", "", "take bundles and programs from `DIR`: a release, or an unpacked archive of one")
 	cmd.Flags().StringVar(&c.hook, "hook", "", "`PATH` of the flow-agents-hook to install (default: the one beside this program)")
 	cmd.Flags().BoolVar(&rollback, "rollback", false, "undo the last upgrade")
 	return cmd

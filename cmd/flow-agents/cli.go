@@ -10,12 +10,15 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flow-agents/flow-agents/install"
 	"github.com/flow-agents/flow-agents/install/atomicfile"
 	"github.com/flow-agents/flow-agents/install/bundle"
+	"github.com/flow-agents/flow-agents/install/source"
+	"github.com/flow-agents/flow-agents/runtime/workspace"
 )
 
 // Exit codes.
@@ -37,10 +40,37 @@ type environment struct {
 	terminal bool
 	getenv   func(string) string
 	bundles  fs.FS
+	// printed: the one document of --json is on standard output already.
+	printed *bool
 }
 
 // run executes one command line and returns the exit code.
 func run(env environment) int {
+	out := &checked{w: env.stdout}
+	env.stdout, env.printed = out, new(bool)
+	code := env.execute()
+	if out.err != nil {
+		fmt.Fprintf(env.stderr, "flow-agents: the output is not complete: %v\n", out.err)
+		return exitFailed
+	}
+	return code
+}
+
+// checked is a writer that remembers its first error, so that no caller has to.
+type checked struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checked) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	if c.err == nil {
+		c.err = err
+	}
+	return n, err
+}
+
+func (env environment) execute() int {
 	cmd := env.root()
 	cmd.SetArgs(env.args)
 	cmd.SetIn(env.stdin)
@@ -53,12 +83,28 @@ func run(env environment) int {
 	if errors.Is(err, errFailed) {
 		return exitFailed
 	}
+	if env.wantsJSON() && !*env.printed {
+		_ = env.printJSON(map[string]any{"ok": false, "error": newFailure(err)}) // run looks at it
+	}
 	fmt.Fprintf(env.stderr, "flow-agents: %v\n", err)
 	var usage *install.UsageError
 	if errors.As(err, &usage) {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// wantsJSON reads the command line as far as it goes, for errors in it.
+func (env environment) wantsJSON() bool {
+	for _, arg := range env.args {
+		switch arg {
+		case "--json", "--json=true":
+			return true
+		case "--":
+			return false
+		}
+	}
+	return false
 }
 
 func (env environment) root() *cobra.Command {
@@ -69,7 +115,7 @@ func (env environment) root() *cobra.Command {
 config of an agent host, byte for byte beside what is there, and takes them out
 again. The hooks call one small program, flow-agents-hook.
 
-Exit codes: 0 done or alive, 1 refused or dead, 2 wrong usage.`,
+Exit codes: 0 done or alive, 1 refused, dead, changed or unknown, 2 wrong usage.`,
 		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -77,23 +123,23 @@ Exit codes: 0 done or alive, 1 refused or dead, 2 wrong usage.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("flow-agents {{.Version}}\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	root.SetFlagErrorFunc(usage)
 	root.AddCommand(env.initCommand(), env.uninstallCommand(), env.upgradeCommand(), env.statusCommand(), env.versionCommand())
 	for _, c := range root.Commands() {
 		args := c.Args
-		c.Args = func(cmd *cobra.Command, given []string) error { return usage(args(cmd, given)) }
+		c.Args = func(cmd *cobra.Command, given []string) error { return usage(cmd, args(cmd, given)) }
 	}
 	rootArgs := root.Args
-	root.Args = func(cmd *cobra.Command, given []string) error { return usage(rootArgs(cmd, given)) }
+	root.Args = func(cmd *cobra.Command, given []string) error { return usage(cmd, rootArgs(cmd, given)) }
 	return root
 }
 
 // usage marks an error as one of the command line.
-func usage(err error) error {
+func usage(cmd *cobra.Command, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &install.UsageError{Msg: err.Error() + " (see flow-agents --help)"}
+	return &install.UsageError{Msg: fmt.Sprintf("%v (see %s --help)", err, cmd.CommandPath())}
 }
 
 func usagef(format string, args ...any) error {
@@ -126,9 +172,12 @@ func (p *place) flags(cmd *cobra.Command) {
 	complete(cmd, "scope", bundle.Project, bundle.Local, bundle.User)
 }
 
-// resolve returns the scope and the project's root.
-func (p *place) resolve(in *install.Installer) (scope, root string, err error) {
+// resolve returns the scope, empty if none is given, and the project's root.
+func (p *place) resolve() (scope, root string, err error) {
 	scope = p.scope
+	if !slices.Contains([]string{"", bundle.Project, bundle.Local, bundle.User}, scope) {
+		return "", "", usagef("--scope %s is not one of project, local, user", scope)
+	}
 	if p.global {
 		if p.dest != "" {
 			return "", "", usagef("--dest is for a project and --global for the user; give one of them")
@@ -138,22 +187,14 @@ func (p *place) resolve(in *install.Installer) (scope, root string, err error) {
 		}
 		scope = bundle.User
 	}
-	if scope == "" {
-		scope = bundle.Project
+	if p.dest == "" {
+		return scope, workspace.Open("").Root, nil
 	}
-	root, err = p.root(in)
+	if info, err := os.Stat(p.dest); err != nil || !info.IsDir() {
+		return "", "", usagef("--dest %s: there is no such folder; --dest is an existing project", p.dest)
+	}
+	root, err = filepath.Abs(p.dest)
 	return scope, root, err
-}
-
-func (p *place) root(in *install.Installer) (string, error) {
-	dir, err := filepath.Abs(p.dest)
-	if err != nil {
-		return "", err
-	}
-	if p.dest != "" {
-		return dir, nil
-	}
-	return in.Root(dir), nil
 }
 
 // installer sets up an installer: its bundles and programs come with this
@@ -165,13 +206,15 @@ func (env environment) installer(from, hook string) (*install.Installer, error) 
 	}
 	in := &install.Installer{
 		Bundles: env.bundles, Home: home, Machine: filepath.Join(home, ".flow-agents"),
-		Getenv: env.getenv, Files: atomicfile.OS,
+		Getenv: env.getenv, Files: atomicfile.OS, Version: version,
 	}
 	if dir := env.getenv("FLOW_AGENTS_HOME"); dir != "" {
-		if !filepath.IsAbs(dir) {
-			return nil, usagef("FLOW_AGENTS_HOME is %q; it must be an absolute path", dir)
+		if in.Machine, err = filepath.Abs(dir); err != nil {
+			return nil, err
 		}
-		in.Machine = filepath.Clean(dir)
+		if !filepath.IsAbs(dir) {
+			fmt.Fprintf(env.stderr, "warning: FLOW_AGENTS_HOME is %q, which each program takes from the folder that it is started in, here %s; set it to an absolute path\n", dir, in.Machine)
+		}
 	}
 	if in.Self, err = os.Executable(); err != nil {
 		return nil, err
@@ -180,37 +223,20 @@ func (env environment) installer(from, hook string) (*install.Installer, error) 
 	if real, err := filepath.EvalSymlinks(in.Self); err == nil {
 		beside = filepath.Dir(real)
 	}
+	if path := filepath.Join(beside, program("flow-agents-hook")); isFile(path) {
+		in.Hook = path
+	}
 	if from != "" {
-		tree, err := fromDir(from)
+		src, err := source.Open(from)
 		if err != nil {
 			return nil, err
 		}
-		in.Bundles = tree
-		if program := filepath.Join(from, program("flow-agents")); isFile(program) {
-			in.Self = program
-		}
-		if isFile(filepath.Join(from, program("flow-agents-hook"))) {
-			beside = from
-		}
+		src.Use(in)
 	}
-	in.Hook = hook
-	if hook == "" {
-		if path := filepath.Join(beside, program("flow-agents-hook")); isFile(path) {
-			in.Hook = path
-		}
+	if hook != "" {
+		in.Hook = hook
 	}
 	return in, nil
-}
-
-// fromDir returns the bundles of a folder: a release tree, or bundles alone.
-func fromDir(dir string) (fs.FS, error) {
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil, usagef("--from %s: not a folder", dir)
-	}
-	if tree := filepath.Join(dir, "bundles"); exists(tree) {
-		dir = tree
-	}
-	return os.DirFS(dir), nil
 }
 
 func (env environment) home() (string, error) {
@@ -230,11 +256,6 @@ func program(name string) string {
 		return name + ".exe"
 	}
 	return name
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 func isFile(path string) bool {
@@ -262,8 +283,9 @@ func (env environment) completeHosts(cmd *cobra.Command) {
 	})
 }
 
-func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+func (env environment) printJSON(v any) error {
+	*env.printed = true
+	enc := json.NewEncoder(env.stdout)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)

@@ -31,7 +31,7 @@ func TestEmbeddedBundles(t *testing.T) {
 				for _, d := range []string{home, project} {
 					require.NoError(t, os.Mkdir(d, 0o755))
 				}
-				require.NoError(t, os.WriteFile(hook, []byte("#!/bin/sh\necho stub\n"), 0o755))
+				require.NoError(t, os.WriteFile(hook, []byte("#!/bin/sh\necho flow-agents-hook stub\n"), 0o755))
 				do := func(args ...string) (map[string]any, int) {
 					var out, errs bytes.Buffer
 					code := run(environment{

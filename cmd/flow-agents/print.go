@@ -40,6 +40,9 @@ func (env environment) report(cmd *cobra.Command, in *install.Installer, c *chan
 		return env.reportJSON(cmd, in, c, plan, err)
 	}
 	if err != nil {
+		if plan != nil {
+			printDone(cmd.ErrOrStderr(), plan)
+		}
 		return err
 	}
 	for _, f := range plan.Findings {
@@ -51,31 +54,44 @@ func (env environment) report(cmd *cobra.Command, in *install.Installer, c *chan
 
 func (env environment) reportJSON(cmd *cobra.Command, in *install.Installer, c *change, plan *install.Plan, err error) error {
 	if plan == nil {
-		plan = &install.Plan{Hosts: []install.Installed{}, Findings: []install.Finding{}, Trust: []bundle.Trust{}, Commit: []string{}}
+		plan = &install.Plan{Hosts: []install.Installed{}, Findings: []install.Finding{}, Trust: []bundle.Trust{}, Commit: []string{}, Notes: []string{}}
 	}
 	r := result{Command: cmd.Name(), OK: err == nil, DryRun: c.dryRun, Changed: plan.Changed(), Changes: plan.Visible(), Plan: plan}
 	if plan.Root != "" {
-		r.Mode = in.Mode(plan.Root)
+		r.Mode = in.Rules(plan.Root).Mode
 	}
 	if err != nil {
-		r.Error = &failure{Text: err.Error()}
-		var at *jsonedit.Error
-		if errors.As(err, &at) {
-			r.Error = &failure{Text: at.Msg, File: at.File, Line: at.Line, Column: at.Column, Key: at.Key}
-		}
+		r.Error = newFailure(err)
 	}
-	if e := printJSON(cmd.OutOrStdout(), r); e != nil {
+	if e := env.printJSON(r); e != nil {
 		return e
 	}
 	return err
 }
 
+func newFailure(err error) *failure {
+	var at *jsonedit.Error
+	if errors.As(err, &at) {
+		return &failure{Text: at.Msg, File: at.File, Line: at.Line, Column: at.Column, Key: at.Key}
+	}
+	return &failure{Text: err.Error()}
+}
+
+// printDone says what had been changed when an error came.
+func printDone(w io.Writer, plan *install.Plan) {
+	for _, ch := range plan.Visible() {
+		if ch.Done && ch.Action != install.Unchanged {
+			fmt.Fprintf(w, "  done: %s %s\n", ch.Action, ch.Path)
+		}
+	}
+}
+
 func printPlan(w io.Writer, command string, in *install.Installer, c *change, plan *install.Plan) {
-	if len(plan.Hosts) == 0 {
+	if len(plan.Hosts) == 0 && !plan.Changed() {
 		fmt.Fprintln(w, "Nothing is installed here.")
 		return
 	}
-	var names []string
+	names := []string{}
 	for _, h := range plan.Hosts {
 		names = append(names, h.Title)
 	}
@@ -83,7 +99,11 @@ func printPlan(w io.Writer, command string, in *install.Installer, c *change, pl
 	if where == "" {
 		where = "your home"
 	}
-	fmt.Fprintf(w, "%s (%s scope) in %s\n", strings.Join(names, ", "), plan.Scope, where)
+	head := fmt.Sprintf("%s (%s scope) in %s", strings.Join(names, ", "), plan.Scope, where)
+	if len(names) == 0 {
+		head = "Programs only"
+	}
+	fmt.Fprintln(w, head)
 	if c.dryRun {
 		fmt.Fprintln(w, "Dry run: nothing is changed.")
 	}
@@ -100,18 +120,24 @@ func printPlan(w io.Writer, command string, in *install.Installer, c *change, pl
 			fmt.Fprint(w, indent(ch.Diff()))
 		}
 	}
+	for _, note := range plan.Notes {
+		fmt.Fprintf(w, "%s\n", note)
+	}
+	if command == "upgrade" && !c.dryRun && plan.Changed() {
+		fmt.Fprintf(w, "Check:  %s\n", in.CheckCommand(c.dest))
+	}
 	if command != "init" || c.dryRun {
 		return
 	}
 	if !plan.Changed() {
-		fmt.Fprintln(w, "\nAll of it is in place already. Check: flow-agents status")
+		fmt.Fprintf(w, "\nAll of it is in place already. Check: %s\n", in.CheckCommand(c.dest))
 		return
 	}
-	printNext(w, in, plan)
+	printNext(w, in, c, plan)
 }
 
 // printNext says what is left for the reader to do.
-func printNext(w io.Writer, in *install.Installer, plan *install.Plan) {
+func printNext(w io.Writer, in *install.Installer, c *change, plan *install.Plan) {
 	if len(plan.Trust) > 0 {
 		fmt.Fprintln(w, "\nBefore the hooks run:")
 	}
@@ -132,9 +158,9 @@ func printNext(w io.Writer, in *install.Installer, plan *install.Plan) {
 		fmt.Fprintln(w, "Don't commit the files above: they name a path of this machine.")
 	}
 	if plan.Root != "" {
-		fmt.Fprintf(w, "Mode:   %s\n", in.Mode(plan.Root))
+		fmt.Fprintf(w, "Mode:   %s\n", in.Rules(plan.Root).Mode)
 	}
-	fmt.Fprintln(w, "Check:  flow-agents status")
+	fmt.Fprintf(w, "Check:  %s\n", in.CheckCommand(c.dest))
 }
 
 func indent(text string) string {

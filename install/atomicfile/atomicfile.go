@@ -62,13 +62,26 @@ func TempName(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".flow-agents-new")
 }
 
+// ProgramMode is the mode of a program: everybody may run it.
+const ProgramMode fs.FileMode = 0o755
+
 // Write gives path the content data. A file that is there keeps its mode and
 // owner; a new one gets perm, cut by the umask. The folder must exist; path must
 // not be a symbolic link, which would be replaced.
 func Write(fsys FS, path string, data []byte, perm fs.FileMode) error {
+	return write(fsys, path, data, perm, false)
+}
+
+// WriteProgram is Write for a program, which may be running. It gets
+// ProgramMode, whatever mode a file that is there has, and the umask too.
+func WriteProgram(fsys FS, path string, data []byte) error {
+	return write(fsys, path, data, ProgramMode, true)
+}
+
+func write(fsys FS, path string, data []byte, perm fs.FileMode, program bool) error {
 	info, err := os.Lstat(path)
 	exists := err == nil
-	if exists {
+	if exists && !program {
 		perm = info.Mode().Perm()
 	}
 	tmp := TempName(path)
@@ -87,6 +100,8 @@ func Write(fsys FS, path string, data []byte, perm fs.FileMode) error {
 			if err := keepOwner(tmp, info); err != nil {
 				return err
 			}
+		}
+		if exists || program {
 			if err := f.Chmod(perm); err != nil {
 				return err
 			}
@@ -96,27 +111,47 @@ func Write(fsys FS, path string, data []byte, perm fs.FileMode) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, fsys.Remove(tmp))
 	}
-	if err := replace(fsys, tmp, path); err != nil {
+	err = fsys.Rename(tmp, path)
+	if err != nil && program && runtime.GOOS == "windows" {
+		err = replaceRunning(fsys, tmp, path)
+	}
+	if err != nil {
 		return errors.Join(err, fsys.Remove(tmp))
 	}
 	return fsys.SyncDir(filepath.Dir(path))
 }
 
-// replace moves tmp to path. Windows refuses that for a program that runs, but
-// lets the program be moved aside.
-func replace(fsys FS, tmp, path string) error {
-	err := fsys.Rename(tmp, path)
-	if err == nil || runtime.GOOS != "windows" {
-		return err
+// asides is how many versions of a program may be running at once.
+const asides = 16
+
+// asideName is where a running program is moved to: a name that nobody else
+// uses, so that what is found there may be removed.
+func asideName(path string, n int) string {
+	return filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.flow-agents-old-%d", filepath.Base(path), n))
+}
+
+// replaceRunning moves tmp to the path of a program that may be running. Windows
+// refuses to replace such a file, but lets it be moved aside. What earlier calls
+// moved aside goes, once it runs no more.
+func replaceRunning(fsys FS, tmp, path string) error {
+	aside := ""
+	for n := range asides {
+		name := asideName(path, n)
+		err := fsys.Remove(name)
+		if aside == "" && (err == nil || errors.Is(err, fs.ErrNotExist)) {
+			aside = name
+		}
 	}
-	aside := path + ".old"
-	if e := fsys.Remove(aside); e != nil && !errors.Is(e, fs.ErrNotExist) {
+	if aside == "" {
+		return fmt.Errorf("%s can't be replaced while %d older versions of it run; stop them and try again", path, asides)
+	}
+	if err := fsys.Rename(path, aside); err != nil {
 		return fmt.Errorf("%w (stop the programs that run it)", err)
 	}
-	if fsys.Rename(path, aside) != nil {
-		return err
+	if err := fsys.Rename(tmp, path); err != nil {
+		return errors.Join(err, fsys.Rename(aside, path))
 	}
-	return fsys.Rename(tmp, path)
+	return nil
 }
 
 // MkdirAll makes a folder and its parents.

@@ -21,6 +21,12 @@ func keepOwner(tmp string, info os.FileInfo) error {
 	return err
 }
 
+// CanWrite reports whether the user may make files in a folder.
+func CanWrite(dir string) bool {
+	const write = 2
+	return syscall.Access(dir, write) == nil
+}
+
 // OwnedByUser reports whether a file belongs to the user who runs this.
 func OwnedByUser(info os.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)

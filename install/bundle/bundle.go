@@ -135,8 +135,16 @@ type Switch struct {
 	Text     string   `json:"text"`
 }
 
-// LoadAll reads every bundle of a tree of <host>/bundle.json, by host id.
+// LoadAll reads every bundle of a tree of <host>/bundle.json, by host id. A tree
+// that is one bundle itself is read as that.
 func LoadAll(tree fs.FS) ([]*Bundle, error) {
+	if _, err := fs.Stat(tree, Name); err == nil {
+		b, err := load(tree)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", Name, err)
+		}
+		return []*Bundle{b}, nil
+	}
 	names, err := fs.Glob(tree, "*/"+Name)
 	if err != nil {
 		return nil, err

@@ -22,6 +22,10 @@ type Place struct {
 	Hooks int
 	// Commands are the programs that they run, as written.
 	Commands []string
+	// Setting: the place is a key of the file that goes with our entries, and
+	// Want its value in JSON.
+	Setting bool
+	Want    string
 }
 
 // Inspect compares doc with the source, in the source's order.
@@ -39,6 +43,14 @@ func (m Merger) Inspect(doc *jsonedit.Doc) []Place {
 		default:
 			p.State = Modified
 		}
+		out = append(out, p)
+	}
+	for _, key := range m.Source.Keys() {
+		if key == hooksKey || jsonedit.Equal(doc.Raw(key), m.Source.Raw(key)) {
+			continue
+		}
+		p := Place{Path: key, State: Modified, Setting: true, Want: canonical(m.Source.Decoded(key))}
+		p.Line, _ = doc.Pos(key)
 		out = append(out, p)
 	}
 	for _, path := range m.arrays(doc) {
@@ -59,6 +71,20 @@ func (m Merger) Installed(doc *jsonedit.Doc) (line int, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// OnlyOurs reports whether doc holds hooks of ours and no others.
+func (m Merger) OnlyOurs(doc *jsonedit.Doc) bool {
+	n := 0
+	for _, path := range m.arrays(doc) {
+		for _, hook := range m.hooks(doc, path) {
+			if !m.Owner.Owns(doc.Decoded(hook...)) {
+				return false
+			}
+			n++
+		}
+	}
+	return n > 0
 }
 
 func (m Merger) place(doc *jsonedit.Doc, path jsonedit.Path) Place {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -23,8 +24,7 @@ type Setting struct {
 var bom = []byte("\xef\xbb\xbf")
 
 // Find looks for the boolean at key in src, the text of file. It returns nil if
-// there is none. A file that can't be read in its format is an error that
-// names the line.
+// there is none. A file that can't be read in its format is a *jsonedit.Error.
 func Find(file, format string, src []byte, key []string) (*Setting, error) {
 	src = bytes.TrimPrefix(src, bom)
 	switch format {
@@ -59,9 +59,9 @@ func findTOML(file string, src []byte, key []string) (*Setting, error) {
 		var at *toml.DecodeError
 		if errors.As(err, &at) {
 			line, col := at.Position()
-			return nil, fmt.Errorf("%s:%d:%d: can't be parsed: %w", file, line, col, err)
+			return nil, &jsonedit.Error{File: file, Line: line, Column: col, Msg: "can't be parsed: " + strings.TrimPrefix(at.Error(), "toml: ")}
 		}
-		return nil, fmt.Errorf("%s: can't be parsed: %w", file, err)
+		return nil, &jsonedit.Error{File: file, Line: 1, Column: 1, Msg: "can't be parsed: " + err.Error()}
 	}
 	var v any = doc
 	for _, k := range key {
