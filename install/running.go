@@ -3,12 +3,14 @@ package install
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/flow-agents/flow-agents/install/bundle"
@@ -137,13 +139,21 @@ func contract(program string) string {
 	return brief(answer.Version)
 }
 
+// ask puts a question to a program. One that was just written may still be
+// open in a child that some other thread of this process has forked and that
+// has not yet become its own program; the system then calls it busy.
 func ask(program, question string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, question)
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
-	return string(out), err
+	for wait := time.Millisecond; ; wait *= 2 {
+		cmd := exec.CommandContext(ctx, program, question)
+		cmd.WaitDelay = time.Second
+		out, err := cmd.Output()
+		if !errors.Is(err, syscall.ETXTBSY) || wait > time.Second {
+			return string(out), err
+		}
+		time.Sleep(wait)
+	}
 }
 
 // brief cuts what another program said down to a line.
