@@ -89,17 +89,33 @@ type Variable struct {
 	Values  []string `json:"values,omitempty"`
 }
 
-// Protection is the built-in rule set of config protection.
+// Protection is the built-in rule set of config protection. What each list of
+// words is for, schema/protection.cue says.
 type Protection struct {
 	Names           []Protected `json:"names"`
+	Except          []string    `json:"except"`
 	WriteWords      []string    `json:"writeWords"`
 	ReadWords       []string    `json:"readWords"`
-	PathFields      []string    `json:"pathFields"`
-	SourceFields    []string    `json:"sourceFields"`
-	PatchFields     []string    `json:"patchFields"`
+	FactWords       []string    `json:"factWords"`
+	FileNouns       []string    `json:"fileNouns"`
+	OtherNouns      []string    `json:"otherNouns"`
+	AddWords        []string    `json:"addWords"`
+	MentionNames    []string    `json:"mentionNames"`
+	TrialWords      []string    `json:"trialWords"`
+	ModeFields      []string    `json:"modeFields"`
+	DryFields       []string    `json:"dryFields"`
+	PayloadFields   []string    `json:"payloadFields"`
+	ContentWords    []string    `json:"contentWords"`
+	SourceWords     []string    `json:"sourceWords"`
+	PathWords       []string    `json:"pathWords"`
+	PatchWords      []string    `json:"patchWords"`
+	MoveWords       []string    `json:"moveWords"`
+	CopyWords       []string    `json:"copyWords"`
 	Reason          string      `json:"reason"`
 	ReasonTruncated string      `json:"reasonTruncated"`
 	ReasonUnread    string      `json:"reasonUnread"`
+	ReasonMany      string      `json:"reasonMany"`
+	ReasonTime      string      `json:"reasonTime"`
 }
 
 // Protected is a family of guarded base names.
@@ -141,6 +157,7 @@ type Host struct {
 	NativeEvents []string           `json:"nativeEvents"`
 	Surfaces     map[string]Surface `json:"surfaces"`
 	Tools        map[string]Tool    `json:"tools"`
+	PathSyntax   []string           `json:"pathSyntax"`
 	Timeout      TimeoutUnit        `json:"timeout"`
 	Detect       Detect             `json:"detect"`
 	Home         Home               `json:"home"`
@@ -248,7 +265,9 @@ type Tool struct {
 	Path    []string `json:"path,omitempty"`
 	Patch   []string `json:"patch,omitempty"`
 	Command []string `json:"command,omitempty"`
-	Alias   bool     `json:"alias"`
+	// ShellPatch: the command may hold a patch.
+	ShellPatch bool `json:"shellPatch,omitempty"`
+	Alias      bool `json:"alias"`
 }
 
 // TimeoutUnit converts milliseconds for a host's config.

@@ -98,10 +98,27 @@ func policies(c *model.Catalog) string {
 		fmt.Fprintf(&b, "{Tool: %q, Globs: %s},\n", n.Tool, stringList(globs))
 	}
 	b.WriteString("}\n\n")
-	fmt.Fprintf(&b, "// WriteWords and ReadWords tell what an unlisted tool does by its name.\nvar (\nWriteWords = %s\nReadWords = %s\n)\n\n", stringList(c.Protection.WriteWords), stringList(c.Protection.ReadWords))
-	fmt.Fprintf(&b, "// PathFields is where unlisted tools hold the file that they write.\nvar PathFields = %s\n\n", pathList(c.Protection.PathFields))
-	fmt.Fprintf(&b, "// SourceFields hold the file that a move takes away, PatchFields a patch.\nvar (\nSourceFields = %s\nPatchFields = %s\n)\n\n", pathList(c.Protection.SourceFields), pathList(c.Protection.PatchFields))
-	fmt.Fprintf(&b, "// What the model reads when config protection refuses.\nconst (\nReason = %q\nReasonTruncated = %q\nReasonUnread = %q\n)\n\n", c.Protection.Reason, c.Protection.ReasonTruncated, c.Protection.ReasonUnread)
+	p := c.Protection
+	fmt.Fprintf(&b, "// ProtectionExcept are base names that no tool reads, though a glob matches.\nvar ProtectionExcept = %s\n\n", stringList(p.Except))
+	b.WriteString("// What tools that no manifest lists do, told by words; schema/protection.cue\n// says how.\nvar (\n")
+	for _, l := range []struct {
+		name string
+		list []string
+	}{
+		{"WriteWords", p.WriteWords}, {"ReadWords", p.ReadWords}, {"FactWords", p.FactWords}, {"FileNouns", p.FileNouns}, {"OtherNouns", p.OtherNouns},
+		{"AddWords", p.AddWords}, {"MentionNames", p.MentionNames}, {"TrialWords", p.TrialWords}, {"ModeFields", p.ModeFields}, {"DryFields", p.DryFields},
+		{"PayloadFields", p.PayloadFields}, {"ContentWords", p.ContentWords}, {"SourceWords", p.SourceWords}, {"PathWords", p.PathWords},
+		{"PatchWords", p.PatchWords}, {"MoveWords", p.MoveWords}, {"CopyWords", p.CopyWords},
+	} {
+		fmt.Fprintf(&b, "%s = %s\n", l.name, stringList(l.list))
+	}
+	b.WriteString(")\n\n// What the model reads when config protection refuses.\nconst (\n")
+	for _, r := range [][2]string{
+		{"Reason", p.Reason}, {"ReasonTruncated", p.ReasonTruncated}, {"ReasonUnread", p.ReasonUnread}, {"ReasonMany", p.ReasonMany}, {"ReasonTime", p.ReasonTime},
+	} {
+		fmt.Fprintf(&b, "%s = %q\n", r[0], r[1])
+	}
+	b.WriteString(")\n\n")
 	b.WriteString("// Channels are the telemetry streams.\nvar Channels = []Channel{\n")
 	for _, ch := range c.Channels {
 		fmt.Fprintf(&b, "{ID: %q, Redact: %s, Override: %q},\n", ch.ID, stringList(ch.Redact), ch.Override)
@@ -131,7 +148,15 @@ func varName(id string) string { return "host" + Name(id) }
 
 func host(c *model.Catalog, h model.Host) (string, error) {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "var %s = Host{\nID: %q,\nSurfaces: []Surface{\n", varName(h.ID), h.ID)
+	fmt.Fprintf(&b, "var %s = Host{\nID: %q,\n", varName(h.ID), h.ID)
+	if len(h.PathSyntax) > 0 {
+		b.WriteString("PathSyntax: []PathSyntax{")
+		for _, s := range h.PathSyntax {
+			b.WriteString(strings.Replace(Name(s), "Url", "URL", 1) + ",")
+		}
+		b.WriteString("},\n")
+	}
+	b.WriteString("Surfaces: []Surface{\n")
 	for _, id := range SurfaceOrder(h) {
 		s := h.Surfaces[id]
 		fmt.Fprintf(&b, "{\nID: %q,\n", id)
@@ -162,6 +187,9 @@ func host(c *model.Catalog, h model.Host) (string, error) {
 			if len(f.paths) > 0 {
 				fmt.Fprintf(&b, ", %s: %s", f.name, pathList(f.paths))
 			}
+		}
+		if t.ShellPatch {
+			b.WriteString(", ShellPatch: true")
 		}
 		b.WriteString("},\n")
 	}

@@ -1,6 +1,6 @@
-// Package disk reads and writes the small files of the hook. Nothing goes
-// through a symbolic link, reads are bounded, appends are single writes under
-// a lock, and what it creates is private to the user.
+// Package disk reads and writes the small files of the hook. Reads are bounded
+// and never wait for a pipe, appends are single writes under a lock, what it
+// makes is private to the user, and nothing is written through a symbolic link.
 package disk
 
 import (
@@ -23,9 +23,6 @@ var (
 // without the lock: a writer that hangs must not stop work.
 const lockWait = time.Second
 
-// TailSize is how many bytes of the end of a file Append shows.
-const TailSize = 8 << 10
-
 // Read returns the content of a regular file of at most max bytes. A symbolic
 // link at the path itself is refused.
 func Read(path string, max int64) ([]byte, error) {
@@ -38,7 +35,7 @@ func Read(path string, max int64) ([]byte, error) {
 
 // ReadLinked is Read for files that their owner may keep behind a link.
 func ReadLinked(path string, max int64) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := openLinked(path)
 	if err != nil {
 		return nil, err
 	}
@@ -64,61 +61,114 @@ func read(f *os.File, max int64) ([]byte, error) {
 	return b[:n], err
 }
 
-// Append adds one line to the file at path. With the file locked, compose is
-// given the file's last bytes, at most TailSize, and returns the line with its
-// newline, or nil to add nothing. A line that an earlier writer left
-// unfinished is closed first. If the folder is missing, mkdir makes it.
-func Append(path string, mkdir func(dir string) error, compose func(tail []byte) []byte) error {
-	dir := filepath.Dir(path)
-	switch info, err := os.Lstat(dir); {
-	case errors.Is(err, fs.ErrNotExist):
-		if err := mkdir(dir); err != nil {
-			return err
-		}
-	case err != nil:
+// List returns entries of a folder that is not a link: all of them, or the
+// first max with more set.
+func List(dir string, max int) (list []fs.DirEntry, more bool) {
+	if !IsFolder(dir) {
+		return nil, false
+	}
+	f, err := open(dir, os.O_RDONLY)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	list, _ = f.ReadDir(max + 1)
+	if len(list) > max {
+		return list[:max], true
+	}
+	return list, false
+}
+
+// IsFolder reports whether there is a folder at the path, and no link to one.
+func IsFolder(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
+}
+
+// Append adds to the file of the given name in the folder, which is made if it
+// is missing. With the file locked, compose is given the file's end and
+// returns whole lines with their newlines, or nil to add nothing. A line that
+// an earlier writer left unfinished is closed first. An error that has to do
+// with where the file is, and not with the disk, is a *PlaceError.
+func (d Folder) Append(name string, compose func(*Tail) []byte) error {
+	dir, err := d.ready(name)
+	if err != nil {
 		return err
-	case info.Mode()&fs.ModeSymlink != 0:
-		return &fs.PathError{Op: "append", Path: dir, Err: ErrLink}
+	}
+	path := filepath.Join(dir, name)
+	if err := d.rotate(path); err != nil {
+		return err
 	}
 	f, err := open(path, os.O_RDWR|os.O_APPEND|os.O_CREATE)
 	if err != nil {
+		if info, e := os.Lstat(path); e == nil && !info.Mode().IsRegular() {
+			return misplaced(path, info, ErrNotRegular)
+		}
 		return err
 	}
 	defer f.Close()
 	locked := wait(f)
 	info, err := f.Stat()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case !info.Mode().IsRegular():
+		return misplaced(path, info, ErrNotRegular)
+	case d.Care == Ours && loose(info):
+		_ = os.Chmod(path, info.Mode().Perm()&0o700)
 	}
-	if !info.Mode().IsRegular() {
-		return &fs.PathError{Op: "append", Path: path, Err: ErrNotRegular}
-	}
-	size := info.Size()
-	var tail []byte
-	if size > 0 {
-		tail = tailOf(f, size)
-	}
+	tail := &Tail{f: f, size: info.Size()}
 	line := compose(tail)
 	if line == nil {
 		return nil
 	}
-	if n := len(tail); n > 0 && tail[n-1] != '\n' {
+	if last := tail.Last(1); len(last) > 0 && last[0] != '\n' {
 		line = append([]byte{'\n'}, line...)
 	}
 	if n, err := f.Write(line); err != nil {
 		if locked && n > 0 {
 			// A full disk: rather no line than half of one.
-			err = errors.Join(err, f.Truncate(size))
+			err = errors.Join(err, f.Truncate(tail.size))
 		}
 		return err
 	}
 	return nil
 }
 
-func tailOf(f *os.File, size int64) []byte {
-	b := make([]byte, min(size, TailSize))
-	n, _ := f.ReadAt(b, size-int64(len(b)))
-	return b[:n]
+// rotate moves a file that has grown over the limit aside. Of several
+// processes that come here at once, one moves the old file.
+func (d Folder) rotate(path string) error {
+	if d.Max == 0 {
+		return nil
+	}
+	info, err := os.Lstat(path)
+	if err != nil || info.Size() <= d.Max || !info.Mode().IsRegular() {
+		return nil
+	}
+	if err := os.Rename(path, path+".1"); err != nil && info.Size() > 2*d.Max {
+		// It can't be moved, but it must not grow for ever.
+		return err
+	}
+	return nil
+}
+
+// A Tail is the end of a file, read as far as somebody asks.
+type Tail struct {
+	f    io.ReaderAt
+	size int64
+	b    []byte
+}
+
+// Last returns the file's last n bytes, or all of them if there are fewer.
+func (t *Tail) Last(n int) []byte {
+	if n = int(min(int64(n), t.size)); n > len(t.b) {
+		b := make([]byte, n)
+		if got, _ := t.f.ReadAt(b, t.size-int64(n)); got < n {
+			return t.b
+		}
+		t.b = b
+	}
+	return t.b[len(t.b)-n:]
 }
 
 func wait(f *os.File) bool {
@@ -130,25 +180,6 @@ func wait(f *os.File) bool {
 		time.Sleep(pause)
 	}
 	return false
-}
-
-// MakePrivate creates a folder, and its parents, for the user alone.
-func MakePrivate(dir string) error { return os.MkdirAll(dir, 0o700) }
-
-// MakeIgnored creates a private folder that git doesn't look into.
-func MakeIgnored(dir string) error {
-	if err := MakePrivate(dir); err != nil {
-		return err
-	}
-	f, err := open(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString("*\n")
-	return errors.Join(err, f.Close())
 }
 
 // Write replaces the file at path as a whole: readers see the old content or

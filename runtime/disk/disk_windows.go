@@ -15,6 +15,12 @@ func open(path string, flag int) (*os.File, error) {
 	return os.OpenFile(path, flag, 0o600)
 }
 
+// openLinked follows links. A path of the file system is never a pipe here.
+func openLinked(path string) (*os.File, error) { return os.Open(path) }
+
+// loose: rights are inherited here, and the mode says nothing about them.
+func loose(fs.FileInfo) bool { return false }
+
 var lockFileEx = syscall.NewLazyDLL("kernel32.dll").NewProc("LockFileEx")
 
 // lock takes the file's lock if nobody holds it. Closing the file gives it

@@ -118,7 +118,12 @@ const (
 	MoveTo
 )
 
-// A Target is a file that a call names, as the call gave it.
+// MaxTargets is how many files of one call are looked at. A call that names
+// more is Unread.
+const MaxTargets = 4096
+
+// A Target is a file that a call names: as the call gave it, or as the host
+// may read that.
 type Target struct {
 	Path string
 	Op   Op

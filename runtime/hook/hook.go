@@ -3,7 +3,13 @@
 //
 // An error of our own never stops work: it is noted in the local log, and the
 // host goes on as if there were no hook. The exception is what the policies
-// call closed, see Run.
+// call closed: see Run, and run.guard for what happens when time runs out.
+//
+// A limit that can't be lifted from inside: when the Go runtime itself gives
+// up (no memory, no threads) it exits with 2, which a host whose refusals are
+// exit codes takes for one. Panics are caught, this can't be. The tables of
+// hosts that are answered in JSON never use exit 2, but the host may; neither
+// it nor the line in its config that starts the hook can tell the two apart.
 package hook
 
 import (
@@ -49,8 +55,9 @@ type Streams struct {
 // wired to the event decide, records what happened, and writes the answer. It
 // returns the exit code that the host expects.
 //
-// A payload that is longer than the limit, or ends before it is whole, is
-// decided by the policies that are closed to truncated input.
+// A payload that is longer than the limit, nested deeper than JSON is read, or
+// ends before it is whole, is decided by the policies that are closed to
+// truncated input.
 func Run(id, native string, std Streams) (code int) {
 	// A Go program that dies of a panic exits with 2, which hosts take for a
 	// refusal.
@@ -78,15 +85,19 @@ func Run(id, native string, std Streams) (code int) {
 	if !r.done.CompareAndSwap(false, true) {
 		select {} // the watchdog is ending the process
 	}
-	if len(a.Stdout) > 0 {
-		_, _ = std.Out.Write(a.Stdout)
-	}
-	if len(a.Stderr) > 0 {
-		_, _ = std.Err.Write(a.Stderr)
-	}
+	std.give(a)
 	r.timer.Stop()
 	r.log.Flush(r.view)
 	return a.Exit
+}
+
+func (s Streams) give(a host.Answer) {
+	if len(a.Stdout) > 0 {
+		_, _ = s.Out.Write(a.Stdout)
+	}
+	if len(a.Stderr) > 0 {
+		_, _ = s.Err.Write(a.Stderr)
+	}
 }
 
 type run struct {
@@ -100,28 +111,54 @@ type run struct {
 	reading  bool
 	// done: the answer has been given, by whoever set it.
 	done atomic.Bool
+	// late is the answer if time runs out; nil: no objection.
+	late atomic.Pointer[host.Answer]
 }
 
-// start sets the time at which the hook gives up: without an objection.
+// start sets the time at which the hook gives up.
 func (r *run) start(std Streams) {
 	limit := deadline(r.Host.ID, r.Event.TimeoutMs)
 	r.deadline = time.Now().Add(limit)
 	r.reading = true
 	prefix := r.log.Prefix
-	r.timer = time.AfterFunc(min(limit, maxIdle), func() {
-		defer func() {
-			if recover() != nil {
-				std.Exit(0)
-			}
-		}()
-		if !r.done.CompareAndSwap(false, true) {
-			return
+	r.timer = time.AfterFunc(min(limit, maxIdle), func() { r.expire(std, prefix) })
+}
+
+// expire ends the process with the answer for that case. What holds it up may
+// be a disk, so the log comes last, and not for long.
+func (r *run) expire(std Streams, prefix string) {
+	code := 0
+	defer func() {
+		if recover() != nil {
+			std.Exit(code)
 		}
-		log := &diagnostic.Log{Prefix: prefix}
-		log.Add("no answer in time: the input was not complete, or a disk is slow")
-		log.Flush(workspace.Open(""))
-		std.Exit(0)
-	})
+	}()
+	if !r.done.CompareAndSwap(false, true) {
+		return
+	}
+	log := &diagnostic.Log{Prefix: prefix}
+	log.Add("no answer in time: the input was not complete, or a disk is slow")
+	if a := r.late.Load(); a != nil {
+		code = a.Exit
+		std.give(*a)
+	}
+	enough := time.AfterFunc(spare/4, func() { std.Exit(code) })
+	log.Flush(workspace.Open(""))
+	enough.Stop()
+	std.Exit(code)
+}
+
+// guard sets what is answered if time runs out before the event is decided: a
+// call that edits files is refused, because it was not judged. The rest passes.
+func (r *run) guard(e *event.Event, s *settings.Settings) {
+	p := &tables.Policies[tables.ConfigProtection]
+	edits := e.Kind == event.PreToolUse && (e.Call.Writes || e.Truncated)
+	if !edits || s.Observe || !s.Runs(p.ID, p.Profiles) {
+		r.late.Store(nil)
+		return
+	}
+	a := r.Encode(configprotection.Unanswered())
+	r.late.Store(&a)
 }
 
 // heard postpones the end: input came in, or is complete.
@@ -170,7 +207,7 @@ func (r *run) answer(in jsontext.Input) (a host.Answer) {
 			a = r.failed(what)
 		}
 	}()
-	truncated := in.End == jsontext.TooLong || in.End == jsontext.Broken
+	truncated := in.End == jsontext.TooLong || in.End == jsontext.TooDeep || in.End == jsontext.Broken
 	switch os.Getenv("SA_HOOK_INPUT_TRUNCATED") {
 	case "1", "true":
 		truncated = true
@@ -180,10 +217,14 @@ func (r *run) answer(in jsontext.Input) (a host.Answer) {
 		return r.failed("the input is not JSON")
 	}
 	e := r.Decode(in.Text, truncated)
+	// What the settings' files say is not known yet, and the disk may be slow.
+	known := settings.Load(workspace.View{})
+	r.guard(e, &known)
 	r.load(e.Cwd)
+	r.guard(e, &r.settings)
 	switch {
 	case truncated:
-		r.log.Add("the input is longer than the limit or ends too early")
+		r.log.Add("the input is longer than the limit, nested too deeply, or ends too early")
 	case in.Text == nil || in.Text[0] != '{':
 		r.log.Add("the input is not a JSON object")
 	}
@@ -194,10 +235,12 @@ func (r *run) answer(in jsontext.Input) (a host.Answer) {
 		}
 	}
 	d := r.decide(e, state, stateful)
+	a = r.Encode(d)
+	r.late.Store(&a)
 	if err := telemetry.Append(r.view, &r.settings, e, d, r.has(event.SessionEnd)); err != nil {
 		r.log.Add(err.Error())
 	}
-	return r.Encode(d)
+	return a
 }
 
 func (r *run) load(cwd string) {

@@ -14,8 +14,10 @@ import (
 
 	"github.com/flow-agents/flow-agents/runtime/host"
 	"github.com/flow-agents/flow-agents/runtime/jsontext"
+	"github.com/flow-agents/flow-agents/runtime/settings"
 	"github.com/flow-agents/flow-agents/runtime/tables"
 	"github.com/flow-agents/flow-agents/runtime/workflow"
+	"github.com/flow-agents/flow-agents/runtime/workspace"
 )
 
 // project makes a project and a home, and clears what the environment says.
@@ -166,6 +168,7 @@ func TestInput(t *testing.T) {
 		"breaks off":         {bad[:len(bad)-1], "larger than the input limit", "ends too early"},
 		"breaks off early":   {`{"cwd":"`, "larger than the input limit", "ends too early"},
 		"too long":           {edit(root, "ok"+big), "larger than the input limit", "longer than the limit"},
+		"too deep":           {deep("ok"), "nested too deeply", "nested too deeply"},
 		"long, but allowed":  {strings.Replace(edit(root, "ok"), `"x"`, `"`+big[:maxInput-1000]+`"`, 1), "", ""},
 		"long space behind":  {edit(root, "ok") + strings.Repeat(" ", maxInput), "", ""},
 		"odd types":          {`{"cwd":7,"session_id":[],"tool_name":{},"tool_input":"x"}`, "", ""},
@@ -186,6 +189,12 @@ func TestInput(t *testing.T) {
 			require.Contains(t, log(root), c.log, name)
 		}
 	}
+}
+
+// deep is an edit whose input is nested deeper than JSON is read.
+func deep(path string) string {
+	nest := strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)
+	return `{"tool_name":"Write","tool_input":{"content":` + nest + `,"file_path":"` + path + `"}}`
 }
 
 // Exactly the limit is whole; one byte more is not.
@@ -254,7 +263,7 @@ func TestTelemetryTrouble(t *testing.T) {
 		require.Contains(t, send(t, "claude-code", "PreToolUse", edit(root, ".eslintrc")).out, "deny")
 		require.Equal(t, result{}, send(t, "claude-code", "PreToolUse", edit(root, "ok")))
 	}
-	require.Equal(t, 1, strings.Count(log(root), "telemetry: "), "a message is not repeated")
+	require.Equal(t, 1, strings.Count(log(root), "PreToolUse: telemetry: "), "a message is not repeated")
 	require.FileExists(t, filepath.Join(root, ".flow-agents", "state", ".gitignore"))
 }
 
@@ -339,6 +348,132 @@ func TestWatchdog(t *testing.T) {
 		t.Fatal("no answer")
 	}
 	require.Contains(t, log(root), "no answer in time")
+}
+
+// When time runs out, an edit that was not judged is refused in the host's own
+// form, and anything else passes.
+func TestTimeRunsOut(t *testing.T) {
+	root := project(t)
+	t.Chdir(root)
+	shell := func(command string) string {
+		b, _ := json.Marshal(map[string]any{"cwd": root, "tool_name": "Bash", "tool_input": map[string]string{"command": command}})
+		return string(b)
+	}
+	for name, c := range map[string]struct {
+		id, native, payload string
+		env                 string
+		code                int
+		out, err            string
+	}{
+		"edit":           {"claude-code", "PreToolUse", edit(root, "ok"), "", 0, `"permissionDecision":"deny","permissionDecisionReason":"BLOCKED: there was no time`, ""},
+		"edit by code":   {"kiro", "preToolUse", strings.Replace(edit(root, "ok"), "Write", "fs_write", 1), "", 2, "", "BLOCKED: there was no time"},
+		"edit by an MCP": {"claude-code", "PreToolUse", strings.Replace(edit(root, "ok"), "Write", "mcp__x__write_file", 1), "", 0, "no time", ""},
+		"patch":          {"codex", "PreToolUse", shell("apply_patch <<E\n*** Begin Patch\n*** Add File: ok\nE"), "", 0, "no time", ""},
+		"too deep":       {"claude-code", "PreToolUse", deep("ok"), "", 0, "no time", ""},
+		"read":           {"claude-code", "PreToolUse", strings.Replace(edit(root, "ok"), "Write", "Read", 1), "", 0, "", ""},
+		"shell":          {"claude-code", "PreToolUse", shell("ls"), "", 0, "", ""},
+		"after an edit":  {"claude-code", "PostToolUse", edit(root, "ok"), "", 0, "", ""},
+		"prompt":         {"claude-code", "UserPromptSubmit", `{"prompt":"p"}`, "", 0, "", ""},
+		"observed":       {"claude-code", "PreToolUse", edit(root, "ok"), "FLOW_AGENTS_MODE=observe", 0, "", ""},
+		"switched off":   {"claude-code", "PreToolUse", edit(root, "ok"), "SA_DISABLED_HOOKS=config-protection", 0, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if k, v, ok := strings.Cut(c.env, "="); ok {
+				t.Setenv(k, v)
+			}
+			for _, id := range []string{"CLAUDE_CODE", "KIRO", "CODEX"} {
+				t.Setenv("FLOW_AGENTS_"+id+"_HOOK_TIMEOUT_MS", "20")
+			}
+			h, err := host.Find(c.id, c.native)
+			require.NoError(t, err)
+			in := jsontext.FirstValue(strings.NewReader(c.payload), maxInput, nil)
+			r := &run{Hook: h}
+			e := r.Decode(in.Text, in.End == jsontext.TooDeep)
+			known := settings.Load(workspace.View{})
+			r.guard(e, &known)
+			var out, errs bytes.Buffer
+			code := make(chan int)
+			r.start(Streams{Out: &out, Err: &errs, Exit: func(c int) { code <- c }})
+			select {
+			case got := <-code:
+				require.Equal(t, c.code, got)
+			case <-time.After(10 * time.Second):
+				t.Fatal("no answer")
+			}
+			for want, got := range map[string]string{c.out: out.String(), c.err: errs.String()} {
+				if want != "" {
+					require.Contains(t, got, want)
+				}
+			}
+			if c.out+c.err == "" {
+				require.Empty(t, out.String()+errs.String())
+			}
+			require.True(t, r.done.Load())
+			require.Contains(t, log(root), "no answer in time")
+		})
+	}
+}
+
+// What is left to do after the decision can't undo it.
+func TestLateAnswerIsTheDecision(t *testing.T) {
+	root := project(t)
+	t.Chdir(root)
+	for path, want := range map[string]string{".eslintrc": "configures ESLint", "ok": ""} {
+		h, err := host.Find("claude-code", "PreToolUse")
+		require.NoError(t, err)
+		r := &run{Hook: h}
+		a := r.answer(jsontext.Input{Text: []byte(edit(root, path))})
+		require.Equal(t, a, *r.late.Load())
+		require.Contains(t, string(a.Stdout), want)
+		require.Equal(t, want == "", len(a.Stdout) == 0)
+	}
+}
+
+// What an attacker may send to make the hook miss its deadline, or only slow
+// the agent down, is judged in time.
+func TestHostileInputIsJudgedInTime(t *testing.T) {
+	root := project(t)
+	require.NoError(t, os.WriteFile(filepath.Join(root, ".flow-agents", "settings.json"),
+		[]byte(`{"config_protection":{"rules":[`+strings.Repeat(`{"glob":"a/**/b*/**/*.tf","mode":"ask"},`, 100)+`{"glob":"infra/**"}]}}`), 0o644))
+	const size = maxInput - 2000
+	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }
+	for name, c := range map[string]struct{ payload, want string }{
+		"escapes":             {edit(root, ".eslintrc"+fill("\x1b]")[:size/7]), "configures ESLint"},
+		"escapes, ok":         {edit(root, fill("\x1b]")[:size/7]), ""},
+		"slashes":             {edit(root, fill("/")+"biome.json"), "configures Biome"},
+		"parents":             {edit(root, fill("a/../")+"biome.json"), "configures Biome"},
+		"folders":             {edit(root, fill("a/")+"x"), ""},
+		"dots":                {edit(root, fill("./")+"x"), ""},
+		"blanks":              {edit(root, fill(" ")+"x"), ""},
+		"letters":             {edit(root, fill("é")), ""},
+		"name":                {edit(root, "biome.json"+fill(".")), "configures Biome"},
+		"many files":          {`{"tool_name":"mcp__x__write","tool_input":{"files":[` + fill(`"x/y",`) + `"z"]}}`, "more files"},
+		"many edits":          {`{"tool_name":"MultiEdit","tool_input":{"file_path":"a","edits":[` + fill(`{"file_path":"b"},`) + `{}]}}`, "more files"},
+		"many, one protected": {`{"tool_name":"mcp__x__write","tool_input":{"files":["biome.json",` + fill(`"x/y",`) + `"z"]}}`, "configures Biome"},
+		"nested":              {`{"tool_name":"mcp__x__write","tool_input":` + fill(`{"a":`)[:50_000] + `1` + fill("}")[:10_000] + `}}`, "nested too deeply"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			r := send(t, "claude-code", "PreToolUse", c.payload)
+			require.Less(t, time.Since(start), 5*time.Second)
+			require.Contains(t, r.out, c.want)
+			require.Equal(t, c.want == "", r.out == "", "%.300s", r.out)
+		})
+	}
+}
+
+// Hosts that are answered in JSON are never answered by exit 2, which is also
+// how a Go program dies.
+func TestExitCodes(t *testing.T) {
+	for _, id := range []string{"claude-code", "codex"} {
+		for _, s := range tables.Lookup(id).Surfaces {
+			for _, e := range s.Events {
+				for _, f := range []*tables.Form{e.Deny, e.Ask, e.Context, e.Block} {
+					require.True(t, f == nil || f.Exit == 0, "%s %s", id, e.Native)
+				}
+			}
+		}
+	}
 }
 
 // Nor does it need to close its input.

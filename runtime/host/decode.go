@@ -6,7 +6,6 @@ import (
 
 	"github.com/flow-agents/flow-agents/runtime/event"
 	"github.com/flow-agents/flow-agents/runtime/jsontext"
-	"github.com/flow-agents/flow-agents/runtime/patch"
 	"github.com/flow-agents/flow-agents/runtime/tables"
 )
 
@@ -61,8 +60,9 @@ func first(top jsontext.Object, paths []tables.Path) jsontext.Value {
 // inner unwraps a tool input that the host sends as a string of JSON.
 func inner(v jsontext.Value) jsontext.Value {
 	if s, ok := v.Text(); ok && strings.HasPrefix(strings.TrimSpace(s), "{") {
-		if b := []byte(s); jsontext.Valid(b) {
-			return jsontext.Trim(b)
+		in := jsontext.FirstValue(strings.NewReader(s), len(s), nil)
+		if in.End == jsontext.Complete || in.End == jsontext.TooDeep {
+			return in.Text
 		}
 	}
 	return v
@@ -82,33 +82,40 @@ func scalar(v jsontext.Value) string {
 // classify finds out what the call does and to which files.
 func (h Hook) classify(c *event.Call) {
 	tool := h.tool(c.Tool)
-	if tool == nil || tool.Class == event.MCP {
-		class, writes := byName(c.Tool)
+	t := targets{syntax: h.Host.PathSyntax}
+	switch {
+	case tool == nil || tool.Class == event.MCP:
+		class, v := unlisted(c.Tool, c.Input)
 		if c.Class = class; tool != nil {
 			c.Class = event.MCP
 		}
-		if c.Writes = writes; writes {
-			t := targets{}
-			t.generic(c)
-			c.Targets = t.list
+		if c.Writes = v.changes; c.Writes {
+			t.search(c.Input, v)
+			c.Unread = t.odd
 		}
-		return
-	}
-	c.Class = tool.Class
-	if len(tool.Command) > 0 {
-		for _, p := range tool.Command {
-			if each(c.Input, p, func(v jsontext.Value) { c.Command = command(v) }); c.Command != "" {
-				break
+	case tool.Class == event.Write, tool.Class == event.Edit:
+		c.Class, c.Writes = tool.Class, true
+		t.listed(c, tool)
+		c.Unread = t.odd || len(t.list) == 0
+	default:
+		c.Class = tool.Class
+		c.Command = firstCommand(c.Input, tool.Command)
+		if tool.ShellPatch && holdsPatch(c.Command) {
+			c.Writes = t.patched(c.Command)
+			// The shell may turn \n into a new line, and take the tabs off a text
+			// that stands behind <<-.
+			if s := strings.ReplaceAll(strings.ReplaceAll(c.Command, `\n`, "\n"), "\t", ""); s != c.Command {
+				c.Writes = t.patched(s) || c.Writes
 			}
 		}
-		c.Targets = shellPatch(c.Command)
-		c.Writes = len(c.Targets) > 0
 	}
-	if c.Class != event.Write && c.Class != event.Edit {
-		return
-	}
-	c.Writes = true
-	t := targets{}
+	c.Targets = t.list
+	c.Unread = c.Unread || t.full()
+}
+
+// listed collects the files of a tool whose fields the manifest names. Where
+// they hold nothing, another field may be telling.
+func (t *targets) listed(c *event.Call, tool *tables.Tool) {
 	for _, p := range tool.Path {
 		each(c.Input, p, t.path)
 	}
@@ -122,27 +129,40 @@ func (h Hook) classify(c *event.Call) {
 		}
 	}
 	if len(t.list) == 0 && !t.odd {
-		t.generic(c)
+		t.search(c.Input, verbs{at: -1})
+		t.odd = t.odd || !t.named
 	}
-	c.Targets = t.list
-	c.Unread = t.odd || len(t.list) == 0
 }
 
-// shellPatch returns the files of patches that a command line hands to an
-// apply_patch that some hosts put in front of the shell. It is not a program
-// that could be run some other way, so it counts only as a command's first
-// word.
-func shellPatch(command string) []event.Target {
-	const name = "apply_patch"
-	before, rest, ok := strings.Cut(command, name)
-	for ok {
-		at := strings.TrimRight(before, " \t\"'")
-		if at == "" || strings.IndexByte("&;|(\n", at[len(at)-1]) >= 0 {
-			return patch.Targets(rest)
+func firstCommand(input jsontext.Value, paths []tables.Path) (line string) {
+	for _, p := range paths {
+		if each(input, p, func(v jsontext.Value) { line = command(v) }); line != "" {
+			break
 		}
-		before, rest, ok = strings.Cut(rest, name)
 	}
-	return nil
+	return line
+}
+
+// holdsPatch reports whether a command line may hand a patch to the apply_patch
+// that some hosts put on the shell's path. It is a program like any other, so
+// whatever stands before its name may run it, and the patch may be anywhere.
+func holdsPatch(command string) bool {
+	return strings.Contains(command, "*** Begin Patch") && (hasWord(command, "apply_patch") || hasWord(command, "applypatch"))
+}
+
+// hasWord reports whether a name stands in s that is not part of a longer one.
+func hasWord(s, name string) bool {
+	joins := func(c byte) bool { return upper(c) || lower(c) || '0' <= c && c <= '9' || c == '_' || c == '-' }
+	for at := 0; ; {
+		i := strings.Index(s[at:], name)
+		if i < 0 {
+			return false
+		}
+		at += i + len(name)
+		if (at == len(name) || !joins(s[at-len(name)-1])) && (at == len(s) || !joins(s[at])) {
+			return true
+		}
+	}
 }
 
 // tool returns the host's entry for a tool: its own, else the longest one that
@@ -186,52 +206,4 @@ func command(v jsontext.Value) string {
 	var words []string
 	v.Each(func(e jsontext.Value) bool { words = append(words, e.Str()); return true })
 	return strings.Join(words, " ")
-}
-
-// targets collects the files that a call names.
-type targets struct {
-	list []event.Target
-	// Something stood where a file should, and it could not be read.
-	odd bool
-}
-
-func (t *targets) add(path string, op event.Op) {
-	if strings.TrimSpace(path) != "" {
-		t.list = append(t.list, event.Target{Path: path, Op: op})
-	}
-}
-
-// path takes the value of a path field: a string, or several.
-func (t *targets) path(v jsontext.Value) {
-	switch v.Kind() {
-	case '"':
-		t.add(v.Str(), event.Change)
-	case '[':
-		v.Each(func(e jsontext.Value) bool {
-			s, ok := e.Text()
-			t.odd = t.odd || !ok
-			t.add(s, event.Change)
-			return true
-		})
-	default:
-		t.odd = true
-	}
-}
-
-// patch takes the value of a patch field: a string, or several.
-func (t *targets) patch(v jsontext.Value) {
-	switch v.Kind() {
-	case '"':
-		t.diff(v.Str())
-	case '[':
-		t.diff(strings.ReplaceAll(command(v), "\r", ""))
-	default:
-		t.odd = true
-	}
-}
-
-func (t *targets) diff(s string) {
-	found := patch.Targets(s)
-	t.odd = t.odd || len(found) == 0
-	t.list = append(t.list, found...)
 }

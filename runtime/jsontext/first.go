@@ -18,6 +18,7 @@ const (
 	Empty                // nothing but white space came
 	Broken               // the input ended inside the value, or failed
 	TooLong              // the value is longer than the limit
+	TooDeep              // Text is one value, but nested deeper than the limit
 	Malformed            // what came is not JSON
 )
 
@@ -64,8 +65,10 @@ func FirstValue(r io.Reader, limit int, progress func()) Input {
 			switch {
 			case st == Bad:
 				return Input{buf, Malformed}
-			case st == Done && seen > limit:
+			case st != More && seen > limit:
 				return Input{Trim(buf[begin:]), TooLong}
+			case st == Deep:
+				return Input{Trim(buf[begin:seen]), TooDeep}
 			case st == Done:
 				return Input{Trim(buf[begin:seen]), Complete}
 			}

@@ -106,7 +106,7 @@ func same(t *testing.T, want any, v Value) {
 		require.Len(t, want, i)
 	case map[string]any:
 		for _, f := range v.Object(nil) {
-			key := string(unquote(f.Key))
+			key := f.Name()
 			require.Contains(t, want, key)
 			require.True(t, f.Is(key))
 		}
@@ -128,11 +128,70 @@ func TestAgreesWithEncodingJSON(t *testing.T) {
 	}
 }
 
+// What is nested too deeply is one value all the same: its end is found, and
+// what stands before and behind the depth can be read.
+func TestDeep(t *testing.T) {
+	nest := func(n int, inside string) string {
+		return `{"a":` + strings.Repeat("[", n) + inside + strings.Repeat("]", n) + `,"b":"x"}`
+	}
+	for _, c := range []struct {
+		in   string
+		want End
+	}{
+		{nest(maxDepth-1, "1"), Complete},
+		{nest(maxDepth, "1"), TooDeep},
+		{nest(maxDepth, `{"]":"\"]}"}`), TooDeep},
+		{nest(50_000, ""), TooDeep},
+		{nest(50_000, "not checked"), TooDeep},
+		{nest(maxDepth, "1") + "garbage", TooDeep},
+		{nest(maxDepth, "") + nest(maxDepth, ""), TooDeep},
+		{strings.Repeat("[", 50_000), Broken},
+		{nest(maxDepth, `"`), Broken},
+		{nest(maxDepth, `"\`), Broken},
+		{nest(maxDepth, "]"), Malformed},
+		{strings.TrimSuffix(nest(maxDepth, ""), `"x"}`) + "x}", Malformed},
+	} {
+		for _, r := range []io.Reader{strings.NewReader(c.in), iotest.OneByteReader(strings.NewReader(c.in))} {
+			got := FirstValue(r, 1<<20, nil)
+			require.Equal(t, c.want, got.End, "%.20q, %d bytes", c.in, len(c.in))
+			if c.want != TooDeep {
+				continue
+			}
+			require.Equal(t, "x", Value(got.Text).Get("b").Str())
+			require.False(t, Valid(got.Text))
+		}
+	}
+	require.Equal(t, TooLong, FirstValue(strings.NewReader(nest(50_000, "")), 20_000, nil).End)
+	require.Equal(t, TooDeep, FirstValue(&open{data: nest(maxDepth, "")}, 1<<20, nil).End)
+}
+
 func FuzzAgreesWithEncodingJSON(f *testing.F) {
 	for _, s := range samples {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(agree)
+}
+
+// Whatever valid value lies at the limit, the whole is found to its last byte.
+func FuzzDeep(f *testing.F) {
+	for _, s := range samples {
+		f.Add([]byte(s))
+	}
+	open, end := strings.Repeat("[", maxDepth), strings.Repeat("]", maxDepth)
+	f.Fuzz(func(t *testing.T, inside []byte) {
+		whole := open + string(inside) + end
+		got := FirstValue(strings.NewReader(whole+"]"), 1<<20, nil)
+		if !json.Valid(inside) {
+			return
+		}
+		want := Complete
+		if k := Trim(inside).Kind(); k == '{' || k == '[' {
+			want = TooDeep
+		}
+		if got.End != want || string(got.Text) != whole {
+			t.Fatalf("%q: %d, %d of %d bytes", inside, got.End, len(got.Text), len(whole))
+		}
+	})
 }
 
 func TestAppendInside(t *testing.T) {

@@ -1,5 +1,6 @@
 // Package jsontext reads and writes JSON text without reflection and without
-// copying what nobody asks for. It accepts exactly what encoding/json accepts.
+// copying what nobody asks for. It accepts exactly what encoding/json accepts,
+// and tells what is only nested too deeply for that from what is no JSON.
 //
 // A Scanner finds the end of one value and checks it on the way; a Value is
 // checked text that can be looked into; AppendString writes a string.
@@ -13,6 +14,9 @@ const (
 	More Status = iota // so far so good; the value goes on
 	Done               // the value is complete
 	Bad                // not JSON
+	// Deep: the value is complete, but nested deeper than maxDepth. What is
+	// below that was only counted, not checked.
+	Deep
 )
 
 // maxDepth is the deepest nesting that encoding/json takes.
@@ -39,6 +43,9 @@ const (
 	inExpSign
 	inExpDigits
 	inLiteral // the rest of true, false or null is left
+	inAbyss   // below maxDepth: only strings and brackets are told apart
+	inAbyssString
+	inAbyssEscape
 	inDone
 	inError
 )
@@ -51,6 +58,8 @@ type Scanner struct {
 	hex   uint8  // digits of \u that are still to come
 	rest  string // of a literal
 	depth int
+	below int  // levels beyond maxDepth
+	deep  bool // there were such levels
 	// One bit for each level: 1 object, 0 array.
 	object [maxDepth/64 + 1]uint64
 }
@@ -103,6 +112,8 @@ func (s *Scanner) Scan(b []byte) (int, Status) {
 			if s.rest = s.rest[1:]; s.rest == "" {
 				s.end()
 			}
+		case inAbyss, inAbyssString, inAbyssEscape:
+			s.abyss(c)
 		case inMinus, inZero, inInt, inDot, inFrac, inExp, inExpSign, inExpDigits:
 			next, ok := number(s.state, c)
 			switch {
@@ -113,7 +124,7 @@ func (s *Scanner) Scan(b []byte) (int, Status) {
 			default:
 				s.end()
 				if s.state == inDone {
-					return i, Done
+					return i, s.done()
 				}
 				i-- // the byte after a number is its container's
 				continue
@@ -127,16 +138,24 @@ func (s *Scanner) Scan(b []byte) (int, Status) {
 			}
 		}
 		if s.state == inDone {
-			return i + 1, Done
+			return i + 1, s.done()
 		}
 	}
 	switch s.state {
 	case inDone:
-		return 0, Done
+		return 0, s.done()
 	case inError:
 		return 0, Bad
 	}
 	return len(b), More
+}
+
+// done is the status of a complete value.
+func (s *Scanner) done() Status {
+	if s.deep {
+		return Deep
+	}
+	return Done
 }
 
 // Finish says that no more will come, and returns Done if that completes a
@@ -144,7 +163,7 @@ func (s *Scanner) Scan(b []byte) (int, Status) {
 func (s *Scanner) Finish() Status {
 	switch {
 	case s.state == inDone, s.depth == 0 && ends(s.state):
-		return Done
+		return s.done()
 	case s.state == inError:
 		return Bad
 	}
@@ -225,7 +244,8 @@ func (s *Scanner) begin(c byte) bool {
 
 func (s *Scanner) push(object bool) bool {
 	if s.depth == maxDepth {
-		return false
+		s.state, s.below, s.deep = inAbyss, 1, true
+		return true
 	}
 	bit := uint64(1) << (s.depth % 64)
 	if object {
@@ -246,6 +266,29 @@ func (s *Scanner) pop(object bool) bool {
 	s.depth--
 	s.end()
 	return true
+}
+
+// abyss takes a byte below maxDepth, to find the way up again.
+func (s *Scanner) abyss(c byte) {
+	switch {
+	case s.state == inAbyssEscape:
+		s.state = inAbyssString
+	case s.state == inAbyssString:
+		switch c {
+		case '\\':
+			s.state = inAbyssEscape
+		case '"':
+			s.state = inAbyss
+		}
+	case c == '"':
+		s.state = inAbyssString
+	case c == '{', c == '[':
+		s.below++
+	case c == '}', c == ']':
+		if s.below--; s.below == 0 {
+			s.end()
+		}
+	}
 }
 
 func (s *Scanner) inObject() bool {
@@ -305,7 +348,7 @@ func Valid(b []byte) bool {
 	if st == More {
 		return s.Finish() == Done
 	}
-	if st == Bad {
+	if st != Done {
 		return false
 	}
 	for _, c := range b[n:] {

@@ -56,6 +56,9 @@ func (f Field) Is(name string) bool {
 	return string(f.Key) == name
 }
 
+// Name returns the field's key, decoded.
+func (f Field) Name() string { return string(unquote(f.Key)) }
+
 // Object is an object's members in order of appearance.
 type Object []Field
 

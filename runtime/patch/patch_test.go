@@ -47,11 +47,47 @@ var cases = []struct {
 	{"git quotes", "--- \"a/\\303\\251.js\"\n+++ \"b/\\303\\251.js\"\n@@ -1 +1 @@\n", []event.Target{t("é.js", event.Change)}},
 	{"only new name", "+++ b/x\n@@ -0,0 +1 @@\n+x\n", []event.Target{t("x", event.Change)}},
 	{"only old name", "--- a/x\n", []event.Target{t("x", event.Delete)}},
+
+	{"time after a blank", "--- biome.json 2024-01-01 00:00:00\n+++ biome.json 2024-01-02 00:00:00\n@@ -1 +1 @@\n-a\n+b\n", []event.Target{
+		t("biome.json 2024-01-01 00:00:00", event.MoveFrom), t("biome.json", event.MoveFrom), t("biome.json 2024-01-01", event.MoveFrom),
+		t("biome.json 2024-01-02 00:00:00", event.MoveTo), t("biome.json", event.MoveTo), t("biome.json 2024-01-02", event.MoveTo)}},
+	{"time after a blank, name with blanks", "--- my file 2024-01-01\n", []event.Target{
+		t("my file 2024-01-01", event.Delete), t("my", event.Delete), t("my file", event.Delete)}},
+	{"time after a tab, name with blanks", "--- my file\t2024-01-01\n", []event.Target{t("my file", event.Delete)}},
+	{"a junk line in front of a diff", "*** Begin Patch\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", []event.Target{t("x", event.Change)}},
+	{"a diff behind a file of the other format", "*** Begin Patch\n*** Update File: ok\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n*** End Patch",
+		[]event.Target{t("ok", event.Change), t("x", event.Change)}},
+	{"junk between the names", "*** Add File: ok\n--- a/x\nindex 1..2\n+++ b/x\njunk\n@@ -1 +1 @@\n", []event.Target{t("ok", event.Add), t("x", event.Change)}},
+	{"only the new name, in content", "@@\n+++ b/x\n@@ -1 +1 @@\n", []event.Target{t("x", event.Change)}},
+	{"the other format behind a diff", "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n*** Update File: y\n@@\n+z\n",
+		[]event.Target{t("x", event.Change), t("y", event.Change)}},
+	{"a diff after the end of a patch", "*** Begin Patch\n*** Delete File: y\n*** End Patch\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n",
+		[]event.Target{t("y", event.Delete), t("x", event.Change)}},
+	{"git after a file of the other format", "*** Add File: ok\n+x\ndiff --git a/x b/y\nrename from x\nrename to y\n",
+		[]event.Target{t("ok", event.Add), t("x", event.MoveFrom), t("y", event.MoveTo)}},
+	{"a diff in a file that is added", "*** Add File: doc.md\n+--- a/biome.json\n++++ b/biome.json\n+@@ -1 +1 @@\n+*** Delete File: biome.json\n*** End Patch",
+		[]event.Target{t("doc.md", event.Add)}},
+	{"a patch in a diff", "--- a/doc.md\n+++ b/doc.md\n@@ -1,3 +1,3 @@\n *** Add File: biome.json\n-*** Delete File: biome.json\n+*** Add File: biome.json\n --- a/biome.json\n +++ b/biome.json\n",
+		[]event.Target{t("doc.md", event.Change)}},
+	{"an indented diff", "  --- a/x\n  +++ b/x\n  @@ -1 +1 @@\n  -a\n  +b\n  --- a/y\n  +++ b/y\n  @@ -1 +1 @@\n",
+		[]event.Target{t("x", event.Change), t("y", event.Change)}},
+	{"a context diff", "*** x\t2024\n--- x\t2024\n***************\n*** 1,2 ****\n--- 1,2 ----\n", []event.Target{t("x", event.Delete), t("x", event.Change)}},
+	{"a context diff that deletes", "*** x\t2024\n--- /dev/null\n***************\n", []event.Target{t("x", event.Change)}},
+	{"git without prefixes", "diff --git my file my file\nnew mode 100755\n", []event.Target{t("my file", event.Change)}},
 }
 
 func TestTargets(tt *testing.T) {
 	for _, c := range cases {
 		require.Equal(tt, c.want, Targets(c.text), c.name)
+	}
+}
+
+// A patch of very many files is read up to the limit.
+func TestMany(tt *testing.T) {
+	for _, part := range []string{"*** Delete File: x\n", "--- a/x\n", "diff --git a/x b/x\n"} {
+		n := len(Targets(strings.Repeat(part, 10*event.MaxTargets)))
+		require.Greater(tt, n, event.MaxTargets)
+		require.Less(tt, n, event.MaxTargets+10)
 	}
 }
 
@@ -70,13 +106,22 @@ func FuzzTargets(f *testing.F) {
 				tt.Fatalf("%q is not in %q", x.Path, text)
 			}
 		}
-		// A header that follows always counts.
+		if len(Targets(text)) > event.MaxTargets-10 {
+			return
+		}
+		// A header that follows always counts, of either format.
 		if !strings.HasSuffix(text, "\n") {
 			text += "\n"
 		}
 		got := Targets(text + "*** End Patch\n*** Add File: .eslintrc.json\n")
 		if !slices.Contains(got, t(".eslintrc.json", event.Add)) {
 			tt.Fatalf("header lost after %q: %v", text, got)
+		}
+		for _, names := range []string{"--- a/biome.json\n+++ b/biome.json\n", "--- /dev/null\n+++ b/biome.json\n", "--- biome.json 2024-01-01\n+++ /dev/null\n"} {
+			got := Targets(text + names + "@@ -1 +1 @@\n")
+			if !slices.ContainsFunc(got, func(x event.Target) bool { return x.Path == "biome.json" }) {
+				tt.Fatalf("%q lost after %q: %v", names, text, got)
+			}
 		}
 	})
 }

@@ -10,17 +10,28 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/flow-agents/flow-agents/runtime/disk"
 	"github.com/flow-agents/flow-agents/runtime/jsontext"
+	"github.com/flow-agents/flow-agents/runtime/text"
 	"github.com/flow-agents/flow-agents/runtime/workspace"
 )
 
 // Name is a settings file's name below a .flow-agents folder.
 const Name = "settings.json"
 
-const maxSize = 1 << 20
+// Bounds on what is read: a file's bytes, its problems that are named, its
+// rules, the entries of its lists, and the bytes of a text.
+const (
+	maxSize     = 1 << 20
+	maxProblems = 10
+	maxRules    = 500
+	maxList     = 200
+	maxText     = 1000
+	maxPath     = 4096
+)
 
 // Profiles, as bits of tables.Policy.Profiles.
 const (
@@ -72,20 +83,36 @@ const (
 // Telemetry says whether and where records are written.
 type Telemetry struct {
 	Off bool
-	// Dir replaces the default folder; absolute, or below the root.
+	// Dir replaces the default folder; absolute, or relative to the root.
 	Dir string
+	// From says who chose Dir.
+	From Source
 }
+
+// A Source is where a setting comes from.
+type Source uint8
+
+// The sources, in order of precedence.
+const (
+	Default Source = iota
+	Project
+	User
+	Environment
+)
 
 // Load reads the settings for a workspace. It never fails: what can't be read
 // or makes no sense is named in Problems and left out.
 func Load(v workspace.View) Settings {
 	s := Settings{Profile: Standard}
+	if v.Problem != "" {
+		s.Problems = append(s.Problems, v.Problem)
+	}
 	if v.Home != "" {
-		l := loader{s: &s, file: filepath.Join(v.Home, Name), user: true, root: v.Root}
+		l := &loader{s: &s, file: filepath.Join(v.Home, Name), user: true, root: v.Root}
 		l.load(disk.ReadLinked(l.file, maxSize))
 	}
 	if v.Managed {
-		l := loader{s: &s, file: filepath.Join(v.Root, workspace.Dir, Name), root: v.Root}
+		l := &loader{s: &s, file: filepath.Join(v.Root, workspace.Dir, Name), root: v.Root}
 		l.load(disk.Read(l.file, maxSize))
 	}
 	s.environment()
@@ -106,7 +133,7 @@ func (s *Settings) environment() {
 		s.Observe = false
 	}
 	if dir := os.Getenv("TELEMETRY_DATA_DIR"); dir != "" {
-		s.Telemetry.Dir = dir
+		s.Telemetry.Dir, s.Telemetry.From = dir, Environment
 	}
 }
 
@@ -155,13 +182,23 @@ type loader struct {
 	file string
 	user bool
 	root string
+	// What this file has held so far: problems, rules, entries of other lists.
+	problems, rules, listed int
 }
 
-func (l loader) problem(text string) {
-	l.s.Problems = append(l.s.Problems, l.file+": "+text)
+// problem notes what is wrong; after the first few it only counts.
+func (l *loader) problem(what string) {
+	if l.problems++; l.problems <= maxProblems {
+		l.s.Problems = append(l.s.Problems, l.file+": "+what)
+	}
 }
 
-func (l loader) load(b []byte, err error) {
+// unknown notes a key that nobody knows.
+func (l *loader) unknown(prefix string, key []byte) {
+	l.problem("unknown key " + prefix + text.Cut(string(key), 100))
+}
+
+func (l *loader) load(b []byte, err error) {
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			l.problem("not read: " + err.Error())
@@ -175,13 +212,16 @@ func (l loader) load(b []byte, err error) {
 	}
 	for _, f := range v.Object(nil) {
 		if !l.key(f) {
-			l.problem("unknown key " + string(f.Key))
+			l.unknown("", f.Key)
 		}
+	}
+	if n := l.problems - maxProblems; n > 0 {
+		l.s.Problems = append(l.s.Problems, l.file+": and "+strconv.Itoa(n)+" more problems")
 	}
 }
 
 // key takes one member of the file; false if there is no such key.
-func (l loader) key(f jsontext.Field) bool {
+func (l *loader) key(f jsontext.Field) bool {
 	s, v := l.s, f.Value
 	switch {
 	case f.Is("schema_version"), f.Is("$schema"):
@@ -218,7 +258,7 @@ func (l loader) key(f jsontext.Field) bool {
 			if !g.Is("rules") {
 				return false
 			}
-			g.Value.Each(func(r jsontext.Value) bool { l.rule(r); return true })
+			g.Value.Each(l.rule)
 			return true
 		})
 	case f.Is("telemetry"):
@@ -231,30 +271,44 @@ func (l loader) key(f jsontext.Field) bool {
 
 // loosens notes that the project's file asks for something that only the user
 // may say.
-func (l loader) loosens(key string) {
+func (l *loader) loosens(key string) {
 	l.problem(key + " would loosen the rules, which only the user's own settings or the environment may do")
 }
 
-func (l loader) strings(f jsontext.Field, do func(string)) {
+func (l *loader) strings(f jsontext.Field, do func(string)) {
 	if f.Value.Kind() != '[' {
 		l.problem(string(f.Key) + " must be a list of strings")
 	}
-	f.Value.Each(func(e jsontext.Value) bool { do(e.Str()); return true })
+	f.Value.Each(func(e jsontext.Value) bool {
+		if l.listed++; l.listed > maxList {
+			l.problem(string(f.Key) + ": only the first " + strconv.Itoa(maxList) + " entries count")
+			return false
+		}
+		if s := e.Str(); len(s) <= maxPath {
+			do(s)
+		}
+		return true
+	})
 }
 
-func (l loader) object(f jsontext.Field, key func(jsontext.Field) bool) bool {
+func (l *loader) object(f jsontext.Field, key func(jsontext.Field) bool) bool {
 	if f.Value.Kind() != '{' {
 		l.problem(string(f.Key) + " must be an object")
 	}
 	for _, g := range f.Value.Object(nil) {
 		if !key(g) {
-			l.problem("unknown key " + string(f.Key) + "." + string(g.Key))
+			l.unknown(string(f.Key)+".", g.Key)
 		}
 	}
 	return true
 }
 
-func (l loader) rule(v jsontext.Value) {
+// rule takes one rule of config protection; false when there are too many.
+func (l *loader) rule(v jsontext.Value) bool {
+	if l.rules++; l.rules > maxRules {
+		l.problem("config_protection.rules: only the first " + strconv.Itoa(maxRules) + " count")
+		return false
+	}
 	r := Rule{User: l.user}
 	mode := ""
 	for _, f := range v.Object(nil) {
@@ -264,9 +318,9 @@ func (l loader) rule(v jsontext.Value) {
 		case f.Is("mode"):
 			mode = f.Value.Str()
 		case f.Is("reason"):
-			r.Reason = f.Value.Str()
+			r.Reason = text.Cut(f.Value.Str(), maxText)
 		default:
-			l.problem("unknown key config_protection.rules." + string(f.Key))
+			l.unknown("config_protection.rules.", f.Key)
 		}
 	}
 	switch mode {
@@ -277,19 +331,22 @@ func (l loader) rule(v jsontext.Value) {
 		r.Mode = Allow
 	default:
 		l.problem("config_protection.rules: mode must be deny, ask or allow")
-		return
+		return true
 	}
 	switch {
 	case strings.Trim(r.Glob, "/ ") == "":
 		l.problem("config_protection.rules: a rule needs a glob")
+	case len(r.Glob) > maxText:
+		l.problem("config_protection.rules: a glob is longer than " + strconv.Itoa(maxText) + " bytes")
 	case r.Mode == Allow && !l.user:
 		l.loosens("config_protection.rules: mode allow")
 	default:
 		l.s.Rules = append(l.s.Rules, r)
 	}
+	return true
 }
 
-func (l loader) telemetry(f jsontext.Field) bool {
+func (l *loader) telemetry(f jsontext.Field) bool {
 	t := &l.s.Telemetry
 	switch {
 	case f.Is("enabled"):
@@ -305,14 +362,16 @@ func (l loader) telemetry(f jsontext.Field) bool {
 	case f.Is("data_dir"):
 		dir := f.Value.Str()
 		switch {
-		case dir == "":
+		case dir == "" || len(dir) > maxPath:
 			l.problem("telemetry.data_dir must be a path")
 		case l.user:
-			t.Dir = dir
+			t.Dir, t.From = dir, User
 		case !filepath.IsLocal(dir):
 			l.problem("telemetry.data_dir must be below the project")
-		case t.Dir == "":
-			t.Dir = dir
+		case filepath.Clean(dir) == ".":
+			l.problem("telemetry.data_dir must be a folder of its own, not the project's root")
+		case t.From < User:
+			t.Dir, t.From = dir, Project
 		}
 	default:
 		return false

@@ -92,7 +92,7 @@ func TestProjectOnlyTightens(t *testing.T) {
 
 	s = load(t, `{"fail_closed":false}`, `{"fail_closed":true,"telemetry":{"data_dir":"var/t","enabled":true},"profile":"strict"}`)
 	require.True(t, s.FailClosed)
-	require.Equal(t, Telemetry{Dir: "var/t"}, s.Telemetry)
+	require.Equal(t, Telemetry{Dir: "var/t", From: Project}, s.Telemetry)
 	require.Equal(t, Strict, s.Profile)
 	require.Empty(t, s.Problems)
 	require.True(t, load(t, `{"fail_closed":true}`, `{"fail_closed":false}`).FailClosed)
@@ -103,10 +103,10 @@ func TestUserLoosens(t *testing.T) {
 		"config_protection":{"rules":[{"glob":".prettierrc","mode":"allow"},{"glob":"x"}]}}`, `{"telemetry":{"data_dir":"p"},"config_protection":{"rules":[{"glob":"y","mode":"deny"}]}}`)
 	require.Equal(t, []string{"a"}, s.Disabled)
 	require.True(t, s.Observe)
-	require.Equal(t, Telemetry{Off: true, Dir: "/t"}, s.Telemetry)
+	require.Equal(t, Telemetry{Off: true, Dir: "/t", From: User}, s.Telemetry)
 	require.Equal(t, []Rule{{Glob: ".prettierrc", Mode: Allow, User: true}, {Glob: "x", User: true}, {Glob: "y"}}, s.Rules)
 	require.Empty(t, s.Problems)
-	require.Equal(t, "/env", load(t, `{"telemetry":{"data_dir":"/t"}}`, "", "TELEMETRY_DATA_DIR", "/env").Telemetry.Dir)
+	require.Equal(t, Telemetry{Dir: "/env", From: Environment}, load(t, `{"telemetry":{"data_dir":"/t"}}`, `{"telemetry":{"data_dir":"p"}}`, "TELEMETRY_DATA_DIR", "/env").Telemetry)
 }
 
 func TestObserve(t *testing.T) {
@@ -116,6 +116,55 @@ func TestObserve(t *testing.T) {
 	require.False(t, load(t, `{"observe":["ROOT"]}`, "", "FLOW_AGENTS_MODE", "enforce").Observe)
 	require.True(t, load(t, "", "", "FLOW_AGENTS_MODE", "Observe").Observe)
 	require.False(t, load(t, "", "", "FLOW_AGENTS_MODE", "off").Observe)
+}
+
+// A file can be full of anything; what counts of it, and what is said about it,
+// is bounded.
+func TestBounds(t *testing.T) {
+	all := func(s Settings) string { return strings.Join(s.Problems, "\n") }
+	repeat := func(n int, item string) string { return strings.TrimSuffix(strings.Repeat(item+",", n), ",") }
+
+	s := load(t, `{"config_protection":{"rules":[{"glob":"mine"}]}}`, `{"config_protection":{"rules":[`+repeat(40_000, `{"glob":"a/b"}`)+`]}}`)
+	require.Len(t, s.Rules, maxRules+1)
+	require.Equal(t, "mine", s.Rules[0].Glob)
+	require.Contains(t, all(s), "only the first 500 count")
+	require.Len(t, s.Problems, 1)
+
+	s = load(t, `{"disabled_hooks":[`+repeat(9_000, `"x"`)+`],"disabled_hooks":["y"],"observe":[`+repeat(9_000, `"/"`)+`]}`, "")
+	require.Len(t, s.Disabled, maxList)
+	require.Contains(t, all(s), "disabled_hooks: only the first 200 entries count")
+	require.Contains(t, all(s), "observe: only the first 200 entries count")
+
+	for _, text := range []string{
+		`{` + repeat(60_000, `"nope":1`) + `}`,
+		`{"telemetry":{` + repeat(60_000, `"nope":1`) + `}}`,
+		`{"config_protection":{"rules":[{` + repeat(60_000, `"nope":1`) + `}]}}`,
+	} {
+		s = load(t, "", text)
+		require.Len(t, s.Problems, maxProblems+1)
+		require.Regexp(t, `: and (59990|59991) more problems$`, s.Problems[maxProblems])
+		require.Less(t, len(all(s)), 20_000)
+	}
+	s = load(t, "", `{"`+strings.Repeat("k", 500_000)+`":1}`)
+	require.Less(t, len(all(s)), 1000)
+
+	s = load(t, "", `{"config_protection":{"rules":[{"glob":"`+strings.Repeat("*a", 1000)+`"},{"glob":"x","reason":"`+strings.Repeat("r", 5000)+`"}]},"telemetry":{"data_dir":"`+strings.Repeat("d", 5000)+`"}}`)
+	require.Len(t, s.Rules, 1)
+	require.Len(t, s.Rules[0].Reason, maxText)
+	require.Contains(t, all(s), "a glob is longer than 1000 bytes")
+	require.Contains(t, all(s), "data_dir must be a path")
+
+	v := workspace.View{Problem: "odd"}
+	require.Equal(t, []string{"odd"}, Load(v).Problems)
+}
+
+// The root itself is no folder for telemetry: a project's files are in it.
+func TestDataDirIsNotTheRoot(t *testing.T) {
+	for _, dir := range []string{".", "./", "a/.."} {
+		s := load(t, "", `{"telemetry":{"data_dir":"`+dir+`"}}`)
+		require.Equal(t, Telemetry{}, s.Telemetry)
+		require.Contains(t, strings.Join(s.Problems, "\n"), "not the project's root")
+	}
 }
 
 func TestProblems(t *testing.T) {

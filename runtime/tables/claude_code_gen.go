@@ -5,7 +5,8 @@ package tables
 import "github.com/flow-agents/flow-agents/runtime/event"
 
 var hostClaudeCode = Host{
-	ID: "claude-code",
+	ID:         "claude-code",
+	PathSyntax: []PathSyntax{Trim, Tilde},
 	Surfaces: []Surface{
 		{
 			ID: "main",

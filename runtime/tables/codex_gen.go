@@ -99,7 +99,7 @@ var hostCodex = Host{
 		},
 	},
 	Tools: []Tool{
-		{Name: "Bash", Class: event.Shell, Command: []Path{{{Key: "command"}}}},
+		{Name: "Bash", Class: event.Shell, Command: []Path{{{Key: "command"}}}, ShellPatch: true},
 		{Name: "Edit", Class: event.Edit},
 		{Name: "Write", Class: event.Write},
 		{Name: "apply_patch", Class: event.Edit, Patch: []Path{{{Key: "command"}}}},

@@ -5,7 +5,8 @@ package tables
 import "github.com/flow-agents/flow-agents/runtime/event"
 
 var hostKiro = Host{
-	ID: "kiro",
+	ID:         "kiro",
+	PathSyntax: []PathSyntax{Trim, Tilde},
 	Surfaces: []Surface{
 		{
 			ID:  "ide",

@@ -5,7 +5,8 @@ package tables
 import "github.com/flow-agents/flow-agents/runtime/event"
 
 var hostPi = Host{
-	ID: "pi",
+	ID:         "pi",
+	PathSyntax: []PathSyntax{Spaces, At, Tilde, FileURL},
 	Surfaces: []Surface{
 		{
 			ID: "main",

@@ -34,26 +34,38 @@ var Protection = []Protected{
 	{Tool: "markdownlint", Globs: []string{".markdownlint*"}},
 }
 
-// WriteWords and ReadWords tell what an unlisted tool does by its name.
-var (
-	WriteWords = []string{"write", "edit", "create", "replace", "insert", "append", "patch", "modify", "update", "delete", "remove", "rename", "move", "save", "put", "overwrite", "truncate", "copy", "touch", "apply", "rewrite", "replaceall"}
-	ReadWords  = []string{"read", "get", "list", "search", "find", "grep", "glob", "view", "show", "fetch", "stat", "info", "describe", "diff"}
-)
+// ProtectionExcept are base names that no tool reads, though a glob matches.
+var ProtectionExcept = []string{"*.md", "*.mdx", "*.txt", "*.snap", "*.test.?s", "*.test.??s", "*.test.?sx", "*.spec.?s", "*.spec.??s", "*.spec.?sx"}
 
-// PathFields is where unlisted tools hold the file that they write.
-var PathFields = []Path{{{Key: "file_path"}}, {{Key: "path"}}, {{Key: "filePath"}}, {{Key: "filepath"}}, {{Key: "file"}}, {{Key: "filename"}}, {{Key: "file_name"}}, {{Key: "target_file"}}, {{Key: "targetFile"}}, {{Key: "notebook_path"}}, {{Key: "destination"}}, {{Key: "dest"}}, {{Key: "target"}}, {{Key: "new_path"}}, {{Key: "newPath"}}, {{Key: "paths"}}, {{Key: "files"}}, {{Key: "uri"}}, {{Key: "relative_path"}}, {{Key: "relativePath"}}, {{Key: "absolute_path"}}, {{Key: "absolutePath"}}, {{Key: "edits", Each: true}, {Key: "path"}}, {{Key: "edits", Each: true}, {Key: "file_path"}}, {{Key: "files", Each: true}, {Key: "path"}}, {{Key: "files", Each: true}, {Key: "file_path"}}, {{Key: "operations", Each: true}, {Key: "path"}}}
-
-// SourceFields hold the file that a move takes away, PatchFields a patch.
+// What tools that no manifest lists do, told by words; schema/protection.cue
+// says how.
 var (
-	SourceFields = []Path{{{Key: "source"}}, {{Key: "src"}}, {{Key: "source_path"}}, {{Key: "sourcePath"}}, {{Key: "old_path"}}, {{Key: "oldPath"}}, {{Key: "from"}}}
-	PatchFields  = []Path{{{Key: "patch"}}, {{Key: "diff"}}, {{Key: "patchText"}}, {{Key: "patch_text"}}, {{Key: "input"}}, {{Key: "command"}}}
+	WriteWords    = []string{"write", "edit", "create", "replace", "insert", "append", "patch", "modify", "update", "delete", "remove", "rename", "move", "save", "put", "overwrite", "truncate", "copy", "touch", "apply", "rewrite", "replaceall", "set", "add", "push", "change", "prepend", "format", "generate", "restore", "revert", "upload", "download", "rm", "cp", "mv", "unlink", "symlink", "link", "multiedit"}
+	ReadWords     = []string{"read", "get", "list", "search", "find", "grep", "glob", "view", "show", "fetch", "describe", "open", "preview", "validate", "check", "verify", "lint", "inspect", "analyze", "analyse", "count", "compare", "explain", "lookup", "query", "peek", "exists", "locate", "scan", "browse", "cat", "ls", "dry"}
+	FactWords     = []string{"diff", "info", "stat", "status", "history", "blame", "log", "tree"}
+	FileNouns     = []string{"file", "files", "notebook", "notebooks", "document", "documents"}
+	OtherNouns    = []string{"comment", "comments", "issue", "issues", "review", "reviews", "pull", "request", "requests", "pr", "branch", "branches", "breakpoint", "breakpoints", "index", "indexes", "archive", "archives", "summary", "summaries", "message", "messages", "task", "tasks", "todo", "todos", "memory", "memories", "label", "labels", "milestone", "milestones", "discussion", "thread", "threads", "reaction", "notification", "notifications", "ticket", "tickets", "bookmark", "bookmarks", "cursor", "selection", "session", "sessions", "context", "watch", "watcher", "reminder", "event", "events", "observation", "observations", "entity", "entities", "relation", "relations", "tag", "tags", "webhook", "diagnostic", "diagnostics", "annotation", "annotations", "mail", "email", "chat", "channel", "status", "history"}
+	AddWords      = []string{"add", "append", "insert", "attach", "prepend"}
+	MentionNames  = []string{"git add", "git stage", "set active", "set current"}
+	TrialWords    = []string{"edit", "replace", "patch", "apply", "modify", "update", "format", "insert", "multiedit", "change"}
+	ModeFields    = []string{"command", "mode", "action", "operation", "op"}
+	DryFields     = []string{"dryRun", "dry_run", "dryrun", "preview"}
+	PayloadFields = []string{"content", "contents", "file_text", "fileText", "file_content", "fileContent", "new_string", "newString", "new_str", "newStr", "new_text", "newText", "new_content", "newContent", "new_source", "newSource", "replacement", "edits", "patch", "patchText", "patch_text", "changes"}
+	ContentWords  = []string{"content", "contents", "body", "text", "string", "str", "code", "data", "value", "values", "rows", "cells", "message", "description", "instructions", "instruction", "explanation", "comment", "comments", "title", "summary", "prompt", "query", "search", "replace", "replacement", "pattern", "regex", "find", "reason", "note", "notes", "lines"}
+	SourceWords   = []string{"source", "src", "from", "old", "original"}
+	PathWords     = []string{"path", "paths", "filepath", "filepaths", "file", "files", "filename", "filenames", "name", "names", "dest", "destination", "dst", "target", "to", "output", "uri", "url", "notebook"}
+	PatchWords    = []string{"patch", "diff"}
+	MoveWords     = []string{"move", "mv", "rename"}
+	CopyWords     = []string{"copy", "cp", "create", "generate", "write", "save", "put", "add", "append", "prepend", "push", "upload", "download", "link", "symlink", "restore"}
 )
 
 // What the model reads when config protection refuses.
 const (
 	Reason          = "BLOCKED: {file} configures {tool}, and its rules are not yours to change. Fix the source code so that it passes the rules as they stand. If the rule itself is wrong, stop and ask the user to change it."
-	ReasonTruncated = "BLOCKED: this tool call is larger than the input limit, so its target can't be checked. Split it into smaller edits and try again."
+	ReasonTruncated = "BLOCKED: this tool call is larger than the input limit, or nested too deeply, so its target can't be checked. Split it into smaller edits and try again."
 	ReasonUnread    = "BLOCKED: this edit names no file that could be checked. Call the tool again with the path of the file in its usual field."
+	ReasonMany      = "BLOCKED: this edit names more files, or longer ways to them, than can be checked. Split it into smaller edits and try again."
+	ReasonTime      = "BLOCKED: there was no time to check what this edit changes. Try again; if it happens twice, tell the user that flow-agents-hook runs out of time."
 )
 
 // Channels are the telemetry streams.

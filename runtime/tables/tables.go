@@ -14,7 +14,21 @@ type Host struct {
 	Surfaces []Surface
 	// Tools are sorted by name.
 	Tools []Tool
+	// PathSyntax is what the host makes of a path before it opens it.
+	PathSyntax []PathSyntax
 }
+
+// A PathSyntax is one thing that a host does to a path.
+type PathSyntax uint8
+
+// What a host may do to a path.
+const (
+	Trim    PathSyntax = iota // takes white space off both ends
+	Spaces                    // turns every kind of blank into the plain one
+	At                        // takes off one @ in front
+	Tilde                     // puts the user's home for ~
+	FileURL                   // reads a file:// URL
+)
 
 // A Surface is a variant of a host with its own hook behaviour.
 type Surface struct {
@@ -105,6 +119,8 @@ type Tool struct {
 	Name                 string
 	Class                event.Class
 	Path, Patch, Command []Path
+	// ShellPatch: the command may hold a patch for an apply_patch of the shell.
+	ShellPatch bool
 }
 
 // A Policy is what the engine must know of a policy before it runs it.
@@ -118,7 +134,8 @@ type Policy struct {
 	Profiles uint8
 }
 
-// A Protected family of base names. Globs are lower-case; * is any run.
+// A Protected family of base names. Globs are lower-case; * is any run, ? one
+// character.
 type Protected struct {
 	Tool  string
 	Globs []string

@@ -159,13 +159,13 @@ func record(dst []byte, kind, id string, at time.Time, e *event.Event, d event.D
 	w.object("hook", func() {
 		w.str("event_name", e.Native)
 		w.str("canonical_event", e.Kind.String())
-		w.opt("runtime_session_id", e.Session)
-		w.opt("model", e.Model)
-		w.opt("source", e.Source)
-		w.opt("agent_id", e.AgentID)
+		w.opt("runtime_session_id", label(e.Session))
+		w.opt("model", label(e.Model))
+		w.opt("source", label(e.Source))
+		w.opt("agent_id", label(e.AgentID))
 		w.raw("raw_input", e.Raw)
 	})
-	w.object("context", func() { w.opt("cwd", e.Cwd) })
+	w.object("context", func() { w.opt("cwd", text.Cut(plain(e.Cwd), maxCwd)) })
 	if kind == "turn.user" {
 		w.object("turn", func() {
 			w.opt("prompt_text", e.Prompt)
@@ -184,9 +184,9 @@ func record(dst []byte, kind, id string, at time.Time, e *event.Event, d event.D
 }
 
 func call(w *writer, kind string, c *event.Call) {
-	w.str("name", text.Line(c.Tool, 200))
+	w.str("name", label(c.Tool))
 	w.str("class", c.Class.String())
-	w.opt("id", c.ID)
+	w.opt("id", label(c.ID))
 	if kind != "tool.result" {
 		w.raw("input", c.Input)
 		return

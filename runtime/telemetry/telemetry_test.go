@@ -3,12 +3,15 @@ package telemetry
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -55,20 +58,140 @@ func records(t *testing.T, dir string) []map[string]any {
 	return out
 }
 
-func TestDir(t *testing.T) {
+func TestPlaces(t *testing.T) {
 	v := workspace.View{Root: "/x/.my repo", Home: "/h/.flow-agents", Managed: true}
-	none := &settings.Settings{}
-	require.Equal(t, filepath.FromSlash("/x/.my repo/.telemetry"), Dir(v, none))
-	v.Managed = false
+	dirs := func(dir string, from settings.Source) string {
+		var out []string
+		for _, f := range places(v, &settings.Settings{Telemetry: settings.Telemetry{Dir: dir, From: from}}) {
+			out = append(out, filepath.ToSlash(filepath.Join(f.Base, f.Path)))
+		}
+		return strings.Join(out, " ")
+	}
+	home := "/h/.flow-agents/telemetry/projects/" + projectName(v.Root)
+	require.Regexp(t, `/my-repo-[0-9a-f]{8}$`, home)
+	require.Equal(t, "/x/.my repo/.telemetry "+home, dirs("", settings.Default))
+	require.Equal(t, "/x/.my repo/var/t /x/.my repo/.telemetry "+home, dirs("var/t", settings.Project))
+	for _, from := range []settings.Source{settings.User, settings.Environment} {
+		require.Equal(t, "/x/.my repo/var/t", dirs("var/t", from))
+		require.Equal(t, "/x/t", dirs("../t/.", from))
+	}
+	abs := filepath.ToSlash(filepath.Join(t.TempDir(), "t"))
+	require.Equal(t, abs, dirs(abs+"/.", settings.Environment))
+
 	// Nothing is written into a repository that was not set up.
-	require.Regexp(t, `^/h/\.flow-agents/telemetry/projects/my-repo-[0-9a-f]{8}$`, filepath.ToSlash(Dir(v, none)))
+	v.Managed = false
+	require.Equal(t, home, dirs("", settings.Default))
+	require.Equal(t, home, dirs("var/t", settings.User))
+	require.Equal(t, "/x/.my repo/var/t", dirs("var/t", settings.Environment))
 	v.Home = ""
-	require.Empty(t, Dir(v, none))
-	s := &settings.Settings{Telemetry: settings.Telemetry{Dir: "var/t"}}
-	require.Equal(t, filepath.FromSlash("/x/.my repo/var/t"), Dir(v, s))
-	abs := filepath.Join(t.TempDir(), "t")
-	s.Telemetry.Dir = abs + "/."
-	require.Equal(t, abs, Dir(v, s))
+	require.Empty(t, dirs("", settings.Default))
+}
+
+// A project can't lead records out of itself, nor turn them off by naming a
+// place that is no good.
+func TestProjectsPlace(t *testing.T) {
+	for what, c := range map[string]struct {
+		prepare func(root, out string) error
+		dir     string
+		want    string
+		trouble string
+	}{
+		"link":         {func(root, out string) error { return os.Symlink(out, filepath.Join(root, "sub")) }, "sub/t", ".telemetry", "sub: is a symbolic link"},
+		"git":          {func(root, out string) error { return os.MkdirAll(filepath.Join(root, ".git", "hooks"), 0o755) }, ".git/hooks", ".telemetry", "git's own"},
+		"a file":       {func(root, out string) error { return os.WriteFile(filepath.Join(root, "src"), nil, 0o600) }, "src", ".telemetry", "not a folder"},
+		"others":       {func(root, out string) error { return os.WriteFile(filepath.Join(root, "x"), nil, 0o600) }, "sub/..", ".telemetry", "holds other files"},
+		"in the way":   {func(root, out string) error { return os.Symlink(out, filepath.Join(root, ".telemetry")) }, "", "home", ".telemetry: is a symbolic link"},
+		"linked file":  {func(root, out string) error { return linkedFile(root, out) }, "", "home", "full.jsonl: is a symbolic link"},
+		"good":         {func(root, out string) error { return nil }, "var/t", "var/t", ""},
+		"a pre-made":   {func(root, out string) error { return os.Mkdir(filepath.Join(root, ".telemetry"), 0o755) }, "", ".telemetry", ""},
+		"pre-made sub": {func(root, out string) error { return os.MkdirAll(filepath.Join(root, "var", "t"), 0o755) }, "var/t", "var/t", ""},
+	} {
+		v := view(t, true)
+		out := t.TempDir()
+		if err := c.prepare(v.Root, out); err != nil {
+			t.Skip(err)
+		}
+		s := &settings.Settings{}
+		if c.dir != "" {
+			s.Telemetry = settings.Telemetry{Dir: c.dir, From: settings.Project}
+		}
+		err := Append(v, s, toolEvent(event.PreToolUse, "c"), event.Decision{}, true)
+		dir := filepath.Join(v.Root, filepath.FromSlash(c.want))
+		if c.want == "home" {
+			dir = filepath.Join(v.Home, "telemetry", "projects", projectName(v.Root))
+		}
+		if c.trouble == "" {
+			require.NoError(t, err, what)
+		} else {
+			require.ErrorContains(t, err, c.trouble, what)
+			require.ErrorContains(t, err, "records go to "+dir, what)
+		}
+		require.Len(t, records(t, dir), 1, what)
+		ignore, err := os.ReadFile(filepath.Join(dir, ".gitignore"))
+		require.NoError(t, err, what)
+		require.Equal(t, "*\n", string(ignore))
+		list, err := os.ReadDir(out)
+		require.NoError(t, err)
+		require.Empty(t, list, what)
+	}
+}
+
+func linkedFile(root, out string) error {
+	if err := os.Mkdir(filepath.Join(root, ".telemetry"), 0o755); err != nil {
+		return err
+	}
+	return os.Symlink(filepath.Join(out, "x"), filepath.Join(root, ".telemetry", File))
+}
+
+// The environment's folder may be anywhere, but is not a link.
+func TestUsersPlace(t *testing.T) {
+	v := view(t, false)
+	dir := t.TempDir()
+	s := &settings.Settings{Telemetry: settings.Telemetry{Dir: filepath.Join(dir, "a", "b"), From: settings.Environment}}
+	require.NoError(t, Append(v, s, toolEvent(event.PreToolUse, "c"), event.Decision{}, true))
+	require.Len(t, records(t, s.Telemetry.Dir), 1)
+	if os.Symlink(filepath.Join(dir, "a"), filepath.Join(dir, "link")) == nil {
+		s.Telemetry.Dir = filepath.Join(dir, "link")
+		require.ErrorContains(t, Append(v, s, toolEvent(event.PreToolUse, "c"), event.Decision{}, true), "is a symbolic link")
+		require.NoFileExists(t, filepath.Join(dir, "a", File))
+		s.Telemetry.Dir = filepath.Join(dir, "link", "c")
+		require.NoError(t, Append(v, s, toolEvent(event.PreToolUse, "c"), event.Decision{}, true))
+	}
+	require.NoDirExists(t, v.Home)
+}
+
+// Ids and names are short lines without control characters or credentials.
+func TestLabels(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", "claude-opus-4": "claude-opus-4", "a\nb\tc\x00\x1b[31md\u202e": "abcd", "toolu_01A09q90qw90lq917835lq9": "toolu_01A09q90qw90lq917835lq9",
+		"task-runner-with-a-long-name-1": "task-runner-with-a-long-name-1", "mcp__risk-2024__x": "mcp__risk-2024__x", "sk-short": "sk-short",
+		"5e0a4b3c-5d1f-4f9e-8a51-6d3c2b1a0f9e": "5e0a4b3c-5d1f-4f9e-8a51-6d3c2b1a0f9e", "AKIA": "AKIA", "gpt-5-ghp_": "gpt-5-ghp_",
+		"sk-abcd1234efgh": redacted, "x sk-proj-abcdefghijklmnop": redacted, "ghp_abcdefghijklmnopqrst": redacted, "m:AKIAIOSFODNN7EXAMPLE": redacted,
+		"s\x00k-ant-api03-abcdefgh": redacted, "-----BEGIN OPENSSH PRIVATE KEY-----": redacted, "github_pat_11ABCDEFG0abcdefgh": redacted,
+		"sk-short sk-abcd1234efgh": redacted, "task-1 sk-abcd1234efgh": redacted, "eyJhbGciOiJIUzI1NiJ9.eyJzdWIi": redacted,
+		strings.Repeat("漢", 100): strings.Repeat("漢", 64) + " [...]",
+	} {
+		require.Equal(t, want, label(in), "%q", in)
+	}
+	v := view(t, true)
+	e := toolEvent(event.PreToolUse, "id\n"+strings.Repeat("i", 1<<20))
+	e.Model, e.Source, e.Session, e.AgentID, e.Call.Tool = "sk-abcd1234efgh", "ghp_abcdefghijklmnopqrst", "AKIAIOSFODNN7EXAMPLE", "-----BEGIN", "Bash sk-abcd1234efgh"
+	e.Cwd = "/a  b\n" + strings.Repeat("/é", 4000)
+	require.NoError(t, Append(v, &settings.Settings{}, e, event.Decision{}, true))
+	r := records(t, filepath.Join(v.Root, ".telemetry"))[0]
+	hook, tool := r["hook"].(map[string]any), r["tool"].(map[string]any)
+	for _, got := range []any{hook["model"], hook["source"], hook["runtime_session_id"], hook["agent_id"], tool["name"]} {
+		require.Equal(t, redacted, got)
+	}
+	require.Len(t, tool["id"], maxLabel)
+	cwd := r["context"].(map[string]any)["cwd"].(string)
+	require.True(t, strings.HasPrefix(cwd, "/a  b/é/é"))
+	require.LessOrEqual(t, len(cwd), maxCwd)
+	require.True(t, utf8.ValidString(cwd))
+	// The hash still tells sessions apart.
+	other := *e
+	other.Session = "AKIAIOSFODNN8EXAMPLE"
+	require.NotEqual(t, sessionID(e), sessionID(&other))
 }
 
 func TestRecord(t *testing.T) {
@@ -231,6 +354,61 @@ func TestOnce(t *testing.T) {
 	require.Len(t, seen, 6)
 }
 
+// Other records between two of one event, and long ones, hide nothing.
+func TestOnceAmongMany(t *testing.T) {
+	v := view(t, true)
+	s := &settings.Settings{}
+	dir := filepath.Join(v.Root, ".telemetry")
+	add := func(e *event.Event) int {
+		require.NoError(t, Append(v, s, e, event.Decision{}, true))
+		return len(records(t, dir))
+	}
+	first := toolEvent(event.PreToolUse, "first")
+	require.Equal(t, 1, add(first))
+	for i := range 100 {
+		add(toolEvent(event.PreToolUse, fmt.Sprint("c", i)))
+	}
+	require.Equal(t, 101, add(first))
+
+	// Lines longer than what is looked at first, and than all of it.
+	t.Setenv("TELEMETRY_CHANNEL_FULL_REDACT", "")
+	for i, size := range []int{20 << 10, 300 << 10, 2 << 20} {
+		e := toolEvent(event.PreToolUse, fmt.Sprint("long", i))
+		e.Call.Input = jsontext.Value(`"` + strings.Repeat("x", size) + `"`)
+		require.Equal(t, 102+i, add(e))
+		require.Equal(t, 102+i, add(e))
+	}
+}
+
+func TestSearch(t *testing.T) {
+	now := time.Now()
+	line := func(age time.Duration, key string) string {
+		return `{"schema_version":"0.3.0","timestamp":"` + now.Add(-age).UTC().Format(timeFormat) + `","event_id":"` + key + `00","x":"` + strings.Repeat("x", 300) + `"}` + "\n"
+	}
+	for _, c := range []struct {
+		text        string
+		found, over bool
+	}{
+		{"", false, false},
+		{line(0, "k"), true, false},
+		{line(0, "k") + line(0, "a") + line(0, "b"), true, false},
+		// Behind an older one there is nothing to look for.
+		{line(0, "k") + line(time.Minute, "a") + line(0, "b"), false, true},
+		{line(time.Minute, "k"), false, true},
+		// Half a line is not a record, nor is anything else.
+		{strings.TrimSuffix(line(0, "k"), "\n"), false, false},
+		{line(0, "k") + "torn\n", true, false},
+		{line(0, "k") + `{"timestamp":"yesterday","event_id":"k` + "\n\n", true, false},
+		{`{"x":"` + strings.Repeat("x", 300) + `",` + line(0, "k"), false, false},
+		// A wrong clock's record is neither.
+		{line(0, "k") + line(-time.Hour, "k"), true, false},
+	} {
+		found, _, over := within(now, time.Minute).search([]byte(c.text), "k")
+		require.Equal(t, c.found, found, c.text)
+		require.Equal(t, c.over, over, c.text)
+	}
+}
+
 func TestNowhere(t *testing.T) {
 	v := view(t, true)
 	require.NoError(t, Append(v, &settings.Settings{Telemetry: settings.Telemetry{Off: true}}, toolEvent(event.PreToolUse, ""), event.Decision{}, true))
@@ -248,6 +426,7 @@ func TestNowhere(t *testing.T) {
 
 func FuzzRecord(f *testing.F) {
 	f.Add("Edit", "id", "s", "text", "{}")
+	f.Add("sk-abcd1234efgh", "x ghp_abcdefghijklmnopqrst", "\u202eAKIAIOSFODNN7EXAMPLE", "p", "{}")
 	f.Add("\x00", "\"", "\xff", "\u2028", `{"a":"\ud800"}`)
 	f.Fuzz(func(t *testing.T, tool, id, session, prompt, input string) {
 		for _, k := range []event.Kind{event.PreToolUse, event.PostToolUse, event.UserPromptSubmit} {
@@ -259,8 +438,16 @@ func FuzzRecord(f *testing.F) {
 			if bytes.Count(line, []byte("\n")) != 1 || !json.Valid(line) {
 				t.Fatalf("%q", line)
 			}
-			if !recorded(append([]byte("torn\n"), line...), key, now, false) {
+			if found, _, _ := within(now, sameContent).search(append([]byte("torn\n"), line...), key); !found {
 				t.Fatalf("not found again: %q", line)
+			}
+			if found, _, _ := within(now, sameContent).search(line[:len(line)-1], key); found {
+				t.Fatalf("half a line is found: %q", line)
+			}
+			for _, got := range []string{label(tool), label(id), label(session)} {
+				if len(got) > maxLabel || secret(got) || !utf8.ValidString(got) || strings.ContainsFunc(got, unicode.IsControl) {
+					t.Fatalf("%q", got)
+				}
 			}
 		}
 	})

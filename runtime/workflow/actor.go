@@ -24,10 +24,12 @@ const Dir = ".kontourai/flow-agents"
 
 // An actor is live if it had an event within this time and its session did not
 // end. The record of that is the modification time of its pointer, which is
-// renewed at most once every touchEvery and set to the epoch at the end.
+// renewed at most once every touchEvery and set back by liveFor at the end. A
+// pointer that has not been touched for deadAfter may go.
 const (
 	liveFor    = 30 * time.Minute
 	touchEvery = time.Minute
+	deadAfter  = 30 * 24 * time.Hour
 )
 
 // Actor returns who an event is from: FLOW_AGENTS_ACTOR, else host and
@@ -67,13 +69,12 @@ type Store struct {
 // Open returns the state below root, and false if there is none.
 func Open(root string, now time.Time) (Store, bool) {
 	s := Store{filepath.Join(root, Dir), now}
-	if info, err := os.Lstat(s.dir); err != nil || !info.IsDir() {
-		return s, false
-	}
 	// The folder above must be a real one too.
-	info, err := os.Lstat(filepath.Dir(s.dir))
-	return s, err == nil && info.IsDir()
+	return s, disk.IsFolder(s.dir) && disk.IsFolder(filepath.Dir(s.dir))
 }
+
+// pointers is the folder of the actors' pointers.
+func (s Store) pointers() string { return filepath.Join(s.dir, "current") }
 
 // Touch records that the actor is alive, or that its session is over. It does
 // nothing for an actor without a pointer.
@@ -81,7 +82,10 @@ func (s Store) Touch(actor string, over bool) error {
 	if actor == "" {
 		return nil
 	}
-	path := filepath.Join(s.dir, "current", PointerName(actor))
+	if !disk.IsFolder(s.pointers()) {
+		return nil
+	}
+	path := filepath.Join(s.pointers(), PointerName(actor))
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return nil
@@ -91,14 +95,20 @@ func (s Store) Touch(actor string, over bool) error {
 	}
 	switch at := info.ModTime(); {
 	case over:
-		return os.Chtimes(path, time.Unix(0, 0), time.Unix(0, 0))
-	case s.now.Sub(at) >= touchEvery:
+		ended := s.now.Add(-liveFor)
+		if at.Before(ended) {
+			return nil
+		}
+		return os.Chtimes(path, ended, ended)
+	case s.now.Sub(at).Abs() >= touchEvery:
 		return os.Chtimes(path, s.now, s.now)
 	}
 	return nil
 }
 
-func (s Store) live(at time.Time) bool { return s.now.Sub(at) < liveFor }
+// live reports whether somebody who was heard of then is at work now. A time in
+// the future is a wrong clock's.
+func (s Store) live(at time.Time) bool { return s.now.Sub(at).Abs() < liveFor }
 
 // A Pointer says which task an actor works on.
 type Pointer struct {
@@ -108,9 +118,12 @@ type Pointer struct {
 }
 
 // pointer reads a pointer file; false if it isn't there or isn't sound.
-func (s Store) pointer(name string) (Pointer, bool) {
-	path := filepath.Join(s.dir, name)
-	b, err := disk.Read(path, maxFile)
+func (s Store) pointer(dir, name string) (Pointer, bool) {
+	if !disk.IsFolder(dir) {
+		return Pointer{}, false
+	}
+	path := filepath.Join(dir, name)
+	b, err := disk.Read(path, maxPointer)
 	if err != nil || !jsontext.Valid(b) {
 		return Pointer{}, false
 	}
@@ -157,11 +170,11 @@ func validSlug(s string) bool {
 
 // adopt makes the task the actor's own.
 func (s Store) adopt(actor, slug string) error {
-	dir := filepath.Join(s.dir, "current")
+	dir := s.pointers()
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+	if !disk.IsFolder(dir) {
 		return errors.New("workflow: the folder of pointers is not a folder")
 	}
 	var b []byte
@@ -173,8 +186,13 @@ func (s Store) adopt(actor, slug string) error {
 	}
 	field("{", "active_slug", slug)
 	field(",", "artifact_dir", Dir+"/"+slug)
-	field(",", "owner", actor)
+	field(",", "owner", text.Line(actor, maxText))
 	field(",", "source", "adopted")
 	field(",", "updated_at", s.now.UTC().Format(time.RFC3339))
-	return disk.Write(filepath.Join(dir, PointerName(actor)), append(b, "}\n"...))
+	path := filepath.Join(dir, PointerName(actor))
+	if err := disk.Write(path, append(b, "}\n"...)); err != nil {
+		return err
+	}
+	// The file system's clock may be another one.
+	return os.Chtimes(path, s.now, s.now)
 }

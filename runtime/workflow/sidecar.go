@@ -1,9 +1,11 @@
 package workflow
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/flow-agents/flow-agents/runtime/disk"
 	"github.com/flow-agents/flow-agents/runtime/jsontext"
 )
 
@@ -133,11 +135,13 @@ func (s Store) Trust(slug string) (Trust, bool) {
 
 // Plan is the path of the task's plan below the root, or "" if it has none.
 func (s Store) Plan(slug string) string {
+	dir := filepath.Join(s.dir, slug)
+	if !disk.IsFolder(dir) {
+		return ""
+	}
 	for _, name := range []string{slug + "--plan.md", slug + "--deliver.md", "plan.md"} {
-		for _, e := range entries(filepath.Join(s.dir, slug), maxTasks) {
-			if e.Name() == name && e.Type().IsRegular() {
-				return Dir + "/" + slug + "/" + name
-			}
+		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
+			return Dir + "/" + slug + "/" + name
 		}
 	}
 	return ""

@@ -72,7 +72,7 @@ func TestOwnPointerWins(t *testing.T) {
 	})
 	age(t, root, "mine/state.json", time.Hour)
 	age(t, root, name, 24*time.Hour)
-	f, ok, err := s.Find("alice")
+	f, ok, err := s.Find("alice", true)
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.True(t, f.Mine)
@@ -82,7 +82,7 @@ func TestOwnPointerWins(t *testing.T) {
 func TestLiveOwner(t *testing.T) {
 	name, text := pointer("alice", "fix")
 	root, s := tree(t, map[string]string{name: text, "fix/state.json": state("in_progress")})
-	f, ok, err := s.Find("bob")
+	f, ok, err := s.Find("bob", true)
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.Equal(t, Found{Task: f.Task, Owner: "alice"}, f)
@@ -92,18 +92,18 @@ func TestLiveOwner(t *testing.T) {
 	for _, old := range []time.Duration{liveFor, now.Sub(time.Unix(0, 0))} {
 		age(t, root, name, old)
 		require.NoError(t, os.RemoveAll(filepath.Join(root, Dir, "current", PointerName("bob"))))
-		f, ok, err = s.Find("bob")
+		f, ok, err = s.Find("bob", true)
 		require.NoError(t, err)
 		require.True(t, ok)
 		require.True(t, f.Mine)
 		require.True(t, f.Adopted)
 		// From now on it is bob's own.
-		f, ok, err = s.Find("bob")
+		f, ok, err = s.Find("bob", true)
 		require.NoError(t, err)
 		require.True(t, ok)
 		require.Equal(t, Found{Task: f.Task, Mine: true}, f)
 	}
-	p, ok := s.pointer("current/" + PointerName("bob"))
+	p, ok := s.pointer(s.pointers(), PointerName("bob"))
 	require.True(t, ok)
 	require.Equal(t, "fix", p.Slug)
 	require.Equal(t, "bob", p.Owner)
@@ -119,7 +119,7 @@ func TestAdoptsTheNewestFreeTask(t *testing.T) {
 	})
 	age(t, root, "b/state.json", time.Hour)
 	age(t, root, "c/state.json", 2*time.Hour)
-	f, ok, err := s.Find("bob")
+	f, ok, err := s.Find("bob", true)
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.Equal(t, "b", f.Task.Slug)
@@ -129,7 +129,7 @@ func TestAdoptsTheNewestFreeTask(t *testing.T) {
 func TestNothingToFind(t *testing.T) {
 	_, s := tree(t, map[string]string{"a/state.json": state("accepted"), "b/other.json": "{}"})
 	for _, actor := range []string{"bob", ""} {
-		_, ok, err := s.Find(actor)
+		_, ok, err := s.Find(actor, true)
 		require.NoError(t, err)
 		require.False(t, ok)
 	}
@@ -140,10 +140,10 @@ func TestNothingToFind(t *testing.T) {
 func TestUnknownActor(t *testing.T) {
 	root, s := tree(t, map[string]string{"a/state.json": state("new"), "b/state.json": state("new"), "current.json": `{"active_slug":"a"}`})
 	age(t, root, "a/state.json", time.Hour)
-	f, _, _ := s.Find("")
+	f, _, _ := s.Find("", true)
 	require.Equal(t, "a", f.Task.Slug)
 	require.NoError(t, os.Remove(filepath.Join(root, Dir, "current.json")))
-	f, _, _ = s.Find("")
+	f, _, _ = s.Find("", true)
 	require.Equal(t, "b", f.Task.Slug)
 	require.NoDirExists(t, filepath.Join(root, Dir, "current"))
 }
@@ -165,9 +165,17 @@ func TestTouch(t *testing.T) {
 	require.NoError(t, s.Touch("alice", false))
 	require.Equal(t, now, at())
 	require.NoError(t, s.Touch("alice", true))
-	require.Equal(t, time.Unix(0, 0).UTC(), at())
+	require.Equal(t, now.Add(-liveFor), at())
 	require.False(t, s.live(at()))
+	require.NoError(t, s.Touch("alice", true))
+	require.Equal(t, now.Add(-liveFor), at())
 	// The session goes on after all.
+	require.NoError(t, s.Touch("alice", false))
+	require.Equal(t, now, at())
+
+	// A clock that was wrong keeps nobody alive.
+	age(t, root, name, -48*time.Hour)
+	require.False(t, s.live(at()))
 	require.NoError(t, s.Touch("alice", false))
 	require.Equal(t, now, at())
 
@@ -192,9 +200,9 @@ func TestHostileState(t *testing.T) {
 	} {
 		name, _ := pointer("bob", "a")
 		_, s := tree(t, map[string]string{name: text})
-		_, ok := s.pointer(name)
+		_, ok := s.pointer(s.pointers(), filepath.Base(name))
 		require.False(t, ok, "%d %.60s", i, text)
-		_, ok, err := s.Find("bob")
+		_, ok, err := s.Find("bob", true)
 		require.NoError(t, err)
 		require.False(t, ok)
 	}
@@ -210,7 +218,7 @@ func TestHostileState(t *testing.T) {
 		"too large":      {"a/state.json": `{"status":"new","x":"` + strings.Repeat("x", maxFile) + `"}`},
 	} {
 		_, s := tree(t, files)
-		_, ok, err := s.Find("bob")
+		_, ok, err := s.Find("bob", true)
 		require.NoError(t, err, what)
 		require.False(t, ok, what)
 	}
@@ -224,12 +232,144 @@ func TestHostileState(t *testing.T) {
 
 	// A pointer folder that leads away is not written into.
 	linked, s := tree(t, map[string]string{"current": "-> " + outside, "a/state.json": state("new")})
-	f, ok, err := s.Find("bob")
+	f, ok, err := s.Find("bob", true)
 	require.True(t, ok)
 	require.Equal(t, "a", f.Task.Slug)
 	require.Error(t, err)
 	require.NoFileExists(t, filepath.Join(outside, PointerName("bob")))
 	require.NotEmpty(t, linked)
+
+	// Nor is one read from, or touched in, there.
+	name, text := pointer("bob", "a")
+	away := filepath.Join(outside, filepath.Base(name))
+	require.NoError(t, os.WriteFile(away, []byte(text), 0o600))
+	require.NoError(t, os.Chtimes(away, now.Add(-time.Hour), now.Add(-time.Hour)))
+	require.NoError(t, s.Touch("bob", false))
+	info, err := os.Stat(away)
+	require.NoError(t, err)
+	require.Equal(t, now.Add(-time.Hour), info.ModTime().UTC())
+	f, _, err = s.Find("bob", true)
+	require.Error(t, err)
+	require.True(t, f.Adopted)
+}
+
+// Many pointers and many tasks hide neither a live owner nor the newest task.
+func TestManyPointers(t *testing.T) {
+	name, text := pointer("alice", "fix")
+	root, s := tree(t, map[string]string{name: text, "fix/state.json": state("in_progress")})
+	fill := func(from, to int, d time.Duration) {
+		for i := from; i < to; i++ {
+			name, text := pointer(fmt.Sprintf("ghost%d", i), "other")
+			path := filepath.Join(root, Dir, filepath.FromSlash(name))
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+			require.NoError(t, os.Chtimes(path, now.Add(-d), now.Add(-d)))
+		}
+	}
+	count := func() int {
+		list, err := os.ReadDir(s.pointers())
+		require.NoError(t, err)
+		return len(list)
+	}
+	fill(0, 400, 40*24*time.Hour)
+	require.NoError(t, os.WriteFile(filepath.Join(s.pointers(), "notes.json"), nil, 0o600))
+	age(t, root, "current/notes.json", 400*24*time.Hour)
+	f, ok, err := s.Find("bob", true)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, Found{Task: f.Task, Owner: "alice"}, f)
+	require.Equal(t, 402, count())
+
+	// Who takes a task over leaves a pointer and removes some of the dead.
+	age(t, root, name, time.Hour)
+	f, _, err = s.Find("bob", true)
+	require.NoError(t, err)
+	require.True(t, f.Adopted)
+	require.Equal(t, 403-maxRemoved, count())
+	require.FileExists(t, filepath.Join(root, Dir, filepath.FromSlash(name)))
+	require.FileExists(t, filepath.Join(s.pointers(), "notes.json"))
+
+	// So many living that not all are read: the task may be somebody's.
+	age(t, root, "current/"+PointerName("bob"), time.Hour)
+	fill(2000, 2000+maxParsed+1, 0)
+	f, ok, err = s.Find("carol", true)
+	require.ErrorContains(t, err, "too many pointers")
+	require.True(t, ok)
+	require.Equal(t, Found{Task: f.Task, Owner: "another session"}, f)
+	require.NoFileExists(t, filepath.Join(s.pointers(), PointerName("carol")))
+}
+
+func TestMorePointersThanAreLookedAt(t *testing.T) {
+	root, s := tree(t, map[string]string{"fix/state.json": state("in_progress"), "current/x": ""})
+	for i := range maxNames {
+		path := filepath.Join(s.pointers(), PointerName(fmt.Sprint(i)))
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		require.NoError(t, os.Chtimes(path, now.Add(-deadAfter-time.Hour), now.Add(-deadAfter-time.Hour)))
+	}
+	f, ok, err := s.Find("bob", true)
+	require.ErrorContains(t, err, "too many pointers")
+	require.True(t, ok)
+	require.False(t, f.Mine)
+	// Those that it looked at are on their way out, so it heals.
+	f, _, err = s.Find("bob", true)
+	require.NoError(t, err)
+	require.True(t, f.Adopted)
+	require.NotEmpty(t, root)
+}
+
+// Files are looked at before they are read, and what is read together has a
+// limit, so that neither number nor size of the tasks makes a turn slow.
+func TestManyTasks(t *testing.T) {
+	big := `{"status":"delivered","x":"` + strings.Repeat("x", maxFile-100) + `"}`
+	files := map[string]string{"fix/state.json": state("in_progress")}
+	for i := range 60 {
+		files[fmt.Sprintf("t%d/state.json", i)] = big
+	}
+	root, s := tree(t, files)
+	for i := range 60 {
+		age(t, root, fmt.Sprintf("t%d/state.json", i), time.Duration(i)*time.Minute)
+	}
+	age(t, root, "fix/state.json", 500*time.Minute)
+	begin := time.Now()
+	f, ok, err := s.Find("bob", true)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, "fix", f.Task.Slug, "the big ones don't use up what the small ones need")
+	require.Less(t, time.Since(begin), time.Second)
+
+	files = map[string]string{}
+	for i := range maxParsed + 300 {
+		files[fmt.Sprintf("t%d/state.json", i)] = state("in_progress")
+	}
+	root, s = tree(t, files)
+	age(t, root, fmt.Sprintf("t%d/state.json", 400), -time.Second)
+	f, _, err = s.Find("bob", true)
+	require.NoError(t, err)
+	require.Equal(t, "t400", f.Task.Slug)
+}
+
+// Without adopt nothing is written.
+func TestReadOnly(t *testing.T) {
+	_, s := tree(t, map[string]string{"a/state.json": state("in_progress")})
+	f, ok, err := s.Find("bob", false)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, Found{Task: f.Task, Mine: true}, f)
+	require.NoDirExists(t, s.pointers())
+}
+
+// The name of an actor can be of any length and content.
+func TestOddActor(t *testing.T) {
+	_, s := tree(t, map[string]string{"a/state.json": state("in_progress")})
+	actor := "h:" + strings.Repeat("x\nACTOR: root\n", 100_000)
+	_, _, err := s.Find(actor, true)
+	require.NoError(t, err)
+	f, ok, err := s.Find(actor, true)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, Found{Task: f.Task, Mine: true}, f)
+	f, _, _ = s.Find("bob", true)
+	require.NotContains(t, f.Owner, "\n")
+	require.LessOrEqual(t, len(f.Owner), 80)
 }
 
 func TestOddFields(t *testing.T) {
@@ -291,7 +431,8 @@ func FuzzState(f *testing.F) {
 			t.Fatal(err)
 		}
 		s, _ := Open(root, now)
-		found, _, _ := s.Find("x")
+		s.Touch("x", false)
+		found, _, _ := s.Find("x", true)
 		for _, text := range []string{found.Task.Status, found.Task.Phase, found.Task.Next.Summary, found.Task.Next.Command} {
 			if len(text) > maxText || strings.ContainsAny(text, "\n\r\x1b\x00") {
 				t.Fatalf("%q", text)

@@ -11,6 +11,10 @@ import (
 // the machine's in the user's home.
 const Dir = ".flow-agents"
 
+// maxCwd is the longest folder in bytes that is looked around from: each level
+// costs a few system calls, and none takes a longer path anyway.
+const maxCwd = 4096
+
 // A View is where an event happened.
 type View struct {
 	// Cwd is where the agent works; absolute.
@@ -23,11 +27,18 @@ type View struct {
 	// Home is the machine's folder, ~/.flow-agents or FLOW_AGENTS_HOME; empty
 	// if the user has no home.
 	Home string
+	// Problem is what was wrong with the place that the host named, for the
+	// local log.
+	Problem string
 }
 
-// Open looks around from cwd; if that is empty, from the process's own.
+// Open looks around from cwd; if that is empty or too long, from the
+// process's own.
 func Open(cwd string) View {
 	var v View
+	if len(cwd) > maxCwd {
+		cwd, v.Problem = "", "the host's working directory is longer than any path can be; the process's own is used"
+	}
 	if v.Home = os.Getenv("FLOW_AGENTS_HOME"); v.Home != "" {
 		v.Home = filepath.Clean(v.Home)
 	} else if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) {
@@ -69,11 +80,16 @@ func (v View) managed(dir string) bool {
 	if p == v.Home {
 		return false
 	}
-	if info, err := os.Lstat(p); err != nil || !info.IsDir() {
+	info, err := os.Lstat(p)
+	if err != nil || !info.IsDir() {
 		return false
 	}
-	_, err := os.Lstat(join(p, "bin"))
-	return err != nil
+	if _, err := os.Lstat(join(p, "bin")); err == nil {
+		return false
+	}
+	// The home may have another name, through a link.
+	home, err := os.Stat(v.Home)
+	return err != nil || !os.SameFile(info, home)
 }
 
 func absolute(p string) string {

@@ -3,6 +3,7 @@ package workspace
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,6 +57,19 @@ func TestOpen(t *testing.T) {
 	t.Chdir(p("home/repo/a"))
 	require.Equal(t, p("home/repo"), Open("").Root)
 	require.Equal(t, p("home/repo/a/b"), Open("b").Cwd)
+
+	// A path that is too long counts as none.
+	v := Open(strings.Repeat("/a", 500_000))
+	require.Equal(t, p("home/repo/a"), v.Cwd)
+	require.Equal(t, p("home/repo"), v.Root)
+	require.NotEmpty(t, v.Problem)
+	require.Empty(t, Open("/"+strings.Repeat("a/", maxCwd/2-1)+"b").Problem)
+	require.NotEmpty(t, Open("/"+strings.Repeat("a/", maxCwd/2)).Problem)
+
+	// The home under another name is still the home.
+	if os.Symlink(p("home"), p("alias")) == nil {
+		require.False(t, Open(p("alias/plain/deep")).Managed)
+	}
 
 	t.Setenv("FLOW_AGENTS_ROOT", p("home/set"))
 	require.Equal(t, View{Cwd: p("home/repo/a"), Root: p("home/set"), Managed: true, Home: p("home/.flow-agents")}, Open(""))

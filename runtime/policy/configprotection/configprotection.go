@@ -4,13 +4,14 @@
 // A file is told by its name: the built-in set of base names, and the globs of
 // the settings. Names are compared as Windows and macOS would open them, on
 // every system, and a symbolic link counts as what it leads to as well as what
-// it is called. A hard link can't be told from the file itself, so a second
-// name of that kind is out of reach here. So is what a shell command writes.
+// it is called. Out of reach are names that look like no other: a hard link,
+// which can't be told from the file itself, and the short names (ESLINT~1) of
+// Windows. So is what a shell command writes.
 package configprotection
 
 import (
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/flow-agents/flow-agents/runtime/event"
@@ -27,14 +28,13 @@ const (
 	RuleSetting   = "settings-rule"
 	RuleUnread    = "unread"
 	RuleTruncated = "truncated"
+	RuleTime      = "timeout"
 )
-
-// Links that lead on to links are followed this far.
-const maxLinks = 40
 
 // Decide judges a tool call that is about to run. Reads, and calls that
 // concern no file, are always allowed; a call that edits files, but which
-// can't be told, is refused, and so is a payload that was cut.
+// can't be told, is refused, and so are a payload that was cut and a call that
+// names more files than can be looked at.
 func Decide(e *event.Event, v workspace.View, s *settings.Settings) event.Decision {
 	switch {
 	case e.Kind != event.PreToolUse:
@@ -44,16 +44,25 @@ func Decide(e *event.Event, v workspace.View, s *settings.Settings) event.Decisi
 	case !e.Call.Writes:
 		return event.Decision{}
 	}
-	g := guard{v, s}
+	g := newGuard(v, s)
 	var d event.Decision
 	for _, t := range e.Call.Targets {
-		d = d.Join(g.judge(t.Path))
+		if d = d.Join(g.judge(t.Path)); d.Verdict >= event.Deny {
+			return d
+		}
 	}
-	if e.Call.Unread {
-		d = d.Join(decision(event.Deny, RuleUnread, tables.ReasonUnread))
+	switch {
+	case len(e.Call.Targets) > event.MaxTargets, g.follower.lookups < 0:
+		return decision(event.Deny, RuleUnread, tables.ReasonMany)
+	case e.Call.Unread:
+		return decision(event.Deny, RuleUnread, tables.ReasonUnread)
 	}
 	return d
 }
+
+// Unanswered is the decision on a call that edits files, when there was no time
+// to judge it.
+func Unanswered() event.Decision { return decision(event.Deny, RuleTime, tables.ReasonTime) }
 
 func decision(v event.Verdict, rule, reason string) event.Decision {
 	return event.Decision{Verdict: v, Policy: tables.Policies[tables.ConfigProtection].ID, Rule: rule, Text: reason}
@@ -62,115 +71,158 @@ func decision(v event.Verdict, rule, reason string) event.Decision {
 type guard struct {
 	view     workspace.View
 	settings *settings.Settings
+	follower follower
+	// Globs of the settings' rules as they are compared.
+	globs []string
+	// Some glob has a slash, so it matters where a file is.
+	slashes bool
+	// The root in the form of tree, as it is called and without links.
+	root, realRoot string
 }
 
-// judge decides on one file: by the name that it is given, then by the name of
-// each link that it leads to.
-func (g guard) judge(path string) event.Decision {
-	if d := g.name(path, path, RuleName); d.Verdict != event.Allow {
-		return d
+func newGuard(v workspace.View, s *settings.Settings) *guard {
+	g := &guard{view: v, settings: s, follower: follower{maxLookups}}
+	for _, r := range s.Rules {
+		g.globs = append(g.globs, fold(r.Glob))
+		g.slashes = g.slashes || strings.Contains(r.Glob, "/")
 	}
-	at := strings.TrimRight(path, "/")
+	if g.slashes {
+		_, at := g.follower.walk(nil, v.Root)
+		g.root, g.realRoot = tree(v.Root), tree(at)
+	}
+	return g
+}
+
+// judge decides on one file: by the name that it is given, then by where that
+// is and each link that it leads to.
+func (g *guard) judge(path string) event.Decision {
+	at := path
 	if !filepath.IsAbs(at) {
+		// Not cleaned: ".." after a link means the link's own parent.
 		at = g.view.Cwd + string(filepath.Separator) + at
 	}
-	d := g.links(at, path)
-	// Some hosts take ".." out of the path before they open it, and some leave
-	// it to the system, which follows links first.
-	if clean := filepath.Clean(at); clean != at {
-		d = d.Join(g.links(clean, path))
+	var places []place
+	var below []string
+	if g.slashes {
+		places = g.follower.places(at)
+		below = g.below(below, g.root, at)
+		for _, p := range places {
+			if p.link == "" {
+				below = g.below(below, g.realRoot, p.path)
+			}
+		}
+	}
+	d := g.name(path, below, RuleName, func() string { return shown(path) })
+	if d.Verdict >= event.Deny {
+		return d
+	}
+	if !g.slashes {
+		places = g.follower.places(at)
+	}
+	for _, p := range places {
+		rule, what := RuleName, func() string { return shown(path) }
+		if p.link != "" {
+			rule, what = RuleLink, func() string { return shown(path) + " (which leads to " + shown(p.link) + ")" }
+		}
+		var below []string
+		if g.slashes {
+			below = g.below(nil, g.realRoot, p.path)
+		}
+		if d = d.Join(g.name(p.path, below, rule, what)); d.Verdict >= event.Deny {
+			break
+		}
 	}
 	return d
 }
 
-// links decides on the names that a file's symbolic links lead to.
-func (g guard) links(at, path string) event.Decision {
-	for range maxLinks {
-		to, err := os.Readlink(at)
-		if err != nil {
-			break
-		}
-		if d := g.name(to, path+" (which leads to "+to+")", RuleLink); d.Verdict != event.Allow {
-			return d
-		}
-		if !filepath.IsAbs(to) {
-			// Not cleaned: ".." after a link means the link's own parent.
-			to = filepath.Dir(at) + string(filepath.Separator) + to
-		}
-		at = to
+// below adds the path from the root to the file, if that is where it is. No
+// system opens a path that is longer than what is looked at here.
+func (g *guard) below(list []string, root, path string) []string {
+	if len(path) > maxPath {
+		return list
 	}
-	return event.Decision{}
+	path = tree(path)
+	if root != "" {
+		var ok bool
+		if path, ok = strings.CutPrefix(path, root+"/"); !ok {
+			return list
+		}
+	}
+	return append(list, path)
 }
 
-// name decides on one name of a file. shown is how the reason calls it.
-func (g guard) name(path, shown, rule string) event.Decision {
+// name decides on one name of a file. below is where it may be, from the root
+// on; what is how the reason calls it.
+func (g *guard) name(path string, below []string, rule string, what func() string) event.Decision {
 	base := Base(path)
 	if base == "" {
 		return event.Decision{}
 	}
-	shown = text.Line(shown, 300)
 	i := 0
-	for ; i < len(g.settings.Rules) && g.settings.Rules[i].User; i++ {
-		if r := g.settings.Rules[i]; g.matches(r.Glob, base, path) {
-			return fromRule(r, shown)
+	for ; i < len(g.globs) && g.settings.Rules[i].User; i++ {
+		if matches(g.globs[i], base, below) {
+			return fromRule(g.settings.Rules[i], what)
 		}
 	}
-	for _, p := range tables.Protection {
-		for _, glob := range p.Globs {
-			if Match(glob, base) {
-				reason := strings.ReplaceAll(tables.Reason, "{tool}", p.Tool)
-				return decision(event.Deny, rule, strings.ReplaceAll(reason, "{file}", shown))
-			}
-		}
+	if tool := protected(base); tool != "" {
+		reason := strings.ReplaceAll(tables.Reason, "{tool}", tool)
+		return decision(event.Deny, rule, strings.ReplaceAll(reason, "{file}", what()))
 	}
-	for ; i < len(g.settings.Rules); i++ {
-		if r := g.settings.Rules[i]; g.matches(r.Glob, base, path) {
-			return fromRule(r, shown)
+	for ; i < len(g.globs); i++ {
+		if matches(g.globs[i], base, below) {
+			return fromRule(g.settings.Rules[i], what)
 		}
 	}
 	return event.Decision{}
 }
 
-func fromRule(r settings.Rule, shown string) event.Decision {
+// protected returns the tool that a file configures by its base name.
+func protected(base string) string {
+	for _, p := range tables.Protection {
+		for _, glob := range p.Globs {
+			if Match(glob, base) && !slices.ContainsFunc(tables.ProtectionExcept, func(x string) bool { return Match(x, base) }) {
+				return p.Tool
+			}
+		}
+	}
+	return ""
+}
+
+func fromRule(r settings.Rule, what func() string) event.Decision {
+	if r.Mode == settings.Allow {
+		return event.Decision{}
+	}
 	reason := text.Clean(r.Reason)
 	if reason == "" {
 		reason = "the settings protect this file. Leave it as it is, or ask the user to change it."
 	}
-	switch reason = "BLOCKED: " + shown + ": " + strings.TrimPrefix(reason, "BLOCKED: "); r.Mode {
-	case settings.Deny:
-		return decision(event.Deny, RuleSetting, reason)
-	case settings.Ask:
+	reason = "BLOCKED: " + what() + ": " + strings.TrimPrefix(reason, "BLOCKED: ")
+	if r.Mode == settings.Ask {
 		return decision(event.Ask, RuleSetting, reason)
 	}
-	return event.Decision{}
+	return decision(event.Deny, RuleSetting, reason)
 }
+
+// maxName is longer in bytes than any name that a file system keeps.
+const maxName = 1 << 10
 
 // matches compares a glob of the settings with a file: its base name, or, if
 // the glob has a slash, its place below the root, both as written and with
 // links resolved.
-func (g guard) matches(glob, base, path string) bool {
+func matches(glob, base string, below []string) bool {
 	if !strings.Contains(glob, "/") {
-		return Match(fold(glob), base)
+		return len(base) <= maxName && Match(glob, base)
 	}
-	path = strings.ReplaceAll(path, `\`, "/")
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(g.view.Cwd, path)
-	}
-	if g.below(glob, g.view.Root, filepath.Clean(path)) {
-		return true
-	}
-	root, err := filepath.EvalSymlinks(g.view.Root)
-	if err != nil {
-		return false
-	}
-	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
-	return err == nil && g.below(glob, root, filepath.Join(dir, filepath.Base(path)))
+	return slices.ContainsFunc(below, func(path string) bool { return MatchPath(glob, path) })
 }
 
-func (g guard) below(glob, root, path string) bool {
-	rel, err := filepath.Rel(root, path)
-	if err != nil || !filepath.IsLocal(rel) {
-		return false
+// shown is a path as a reason shows it: if it is long, its end, with the whole
+// base name.
+func shown(path string) string {
+	const usual = 300
+	if len(path) <= usual {
+		return text.Tail(path, 2*maxName)
 	}
-	return MatchPath(fold(glob), fold(filepath.ToSlash(rel)))
+	name, end := last(path)
+	return text.Tail(path[:end], max(usual, min(len(name)+len(text.Mark), 2*maxName)))
 }

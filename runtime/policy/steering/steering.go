@@ -12,6 +12,7 @@ import (
 
 	"github.com/flow-agents/flow-agents/runtime/event"
 	"github.com/flow-agents/flow-agents/runtime/tables"
+	"github.com/flow-agents/flow-agents/runtime/text"
 	"github.com/flow-agents/flow-agents/runtime/workflow"
 	"github.com/flow-agents/flow-agents/runtime/workspace"
 )
@@ -39,7 +40,8 @@ func Decide(e *event.Event, v workspace.View, s workflow.Store, stateful bool) (
 	var ok bool
 	var err error
 	if stateful {
-		found, ok, err = s.Find(workflow.Actor(e.Host, e.Session))
+		// A repository that was not set up is read but not written to.
+		found, ok, err = s.Find(workflow.Actor(e.Host, e.Session), v.Managed)
 	}
 	rule := ""
 	switch {
@@ -89,9 +91,17 @@ func speaks(t workflow.Task) bool {
 	return t.Next.Status != "done"
 }
 
+// maxLine is the longest line in bytes, and maxActor the longest name in it.
+const (
+	maxLine  = 1000
+	maxActor = 120
+)
+
 type teller struct{ lines []string }
 
-func (t *teller) say(s string) { t.lines = append(t.lines, s) }
+// say adds one line. Whatever is in it stays on it: no value from outside can
+// add a line that looks like one of ours.
+func (t *teller) say(s string) { t.lines = append(t.lines, text.Line(s, maxLine)) }
 
 func (t *teller) field(name, value string) {
 	if value != "" {
@@ -142,9 +152,7 @@ func (t *teller) resume(s workflow.Store, f workflow.Found, actor string) {
 		}
 		t.say(line)
 	}
-	if actor != "" {
-		t.field("ACTOR", actor)
-	}
+	t.field("ACTOR", text.Line(actor, maxActor))
 	t.say("Read the state before you act on it, and record what changes with advance-state.")
 }
 
