@@ -1,6 +1,8 @@
 package host
 
 import (
+	"strings"
+
 	"github.com/flow-agents/flow-agents/runtime/event"
 	"github.com/flow-agents/flow-agents/runtime/jsontext"
 	"github.com/flow-agents/flow-agents/runtime/tables"
@@ -43,7 +45,7 @@ func (h Hook) Encode(d event.Decision) Answer {
 		return Answer{}
 	}
 	body := text.Clean(d.Text)
-	if body == "" {
+	if strings.TrimSpace(body) == "" {
 		if d.Verdict == event.Context {
 			return Answer{}
 		}

@@ -220,6 +220,20 @@ func matches(glob, base string, below []string) bool {
 // base name.
 func shown(path string) string {
 	const usual = 300
+	// A terminal sequence that starts among the folders must not take the base
+	// name with it.
+	if strings.IndexByte(path, 0x1b) >= 0 {
+		var clean strings.Builder
+		for rest := path; rest != ""; {
+			n := strings.IndexAny(rest, `/\`) + 1
+			if n == 0 {
+				n = len(rest)
+			}
+			clean.WriteString(text.Clean(rest[:n]))
+			rest = rest[n:]
+		}
+		path = clean.String()
+	}
 	if len(path) <= usual {
 		return text.Tail(path, 2*maxName)
 	}
