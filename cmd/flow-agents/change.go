@@ -70,7 +70,7 @@ func (env environment) init(cmd *cobra.Command, c *change) error {
 	}
 	ask := !c.yes && env.terminal
 	if len(req.Hosts) == 0 {
-		if req.Hosts, err = env.detect(cmd, in, req, c.yes, ask); err != nil {
+		if req.Hosts, err = env.detect(cmd, in, req, c.yes || c.dryRun, ask); err != nil {
 			return err
 		}
 	}

@@ -85,19 +85,24 @@ func Run(id, native string, std Streams) (code int) {
 	if !r.done.CompareAndSwap(false, true) {
 		select {} // the watchdog is ending the process
 	}
-	std.give(a)
+	if err := std.give(a); err != nil {
+		r.log.Add("the answer could not be written: " + err.Error())
+	}
 	r.timer.Stop()
 	r.log.Flush(r.view)
 	return a.Exit
 }
 
-func (s Streams) give(a host.Answer) {
+func (s Streams) give(a host.Answer) (err error) {
 	if len(a.Stdout) > 0 {
-		_, _ = s.Out.Write(a.Stdout)
+		_, err = s.Out.Write(a.Stdout)
 	}
 	if len(a.Stderr) > 0 {
-		_, _ = s.Err.Write(a.Stderr)
+		if _, e := s.Err.Write(a.Stderr); err == nil {
+			err = e
+		}
 	}
+	return err
 }
 
 type run struct {
@@ -140,7 +145,7 @@ func (r *run) expire(std Streams, prefix string) {
 	log.Add("no answer in time: the input was not complete, or a disk is slow")
 	if a := r.late.Load(); a != nil {
 		code = a.Exit
-		std.give(*a)
+		_ = std.give(*a)
 	}
 	enough := time.AfterFunc(spare/4, func() { std.Exit(code) })
 	log.Flush(workspace.Open(""))

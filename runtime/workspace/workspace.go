@@ -84,8 +84,12 @@ func (v View) managed(dir string) bool {
 	if err != nil || !info.IsDir() {
 		return false
 	}
+	// A project's own settings say that it is one, whatever else an agent may
+	// put beside them.
 	if _, err := os.Lstat(join(p, "bin")); err == nil {
-		return false
+		if _, err := os.Lstat(join(dir, ".git")); err != nil {
+			return false
+		}
 	}
 	// The home may have another name, through a link.
 	home, err := os.Stat(v.Home)

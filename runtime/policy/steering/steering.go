@@ -84,11 +84,7 @@ func Decide(e *event.Event, v workspace.View, s workflow.Store, stateful bool) (
 
 // speaks reports whether there is anything to say about a task.
 func speaks(t workflow.Task) bool {
-	switch t.Status {
-	case "accepted", "archived", "complete", "completed", "done":
-		return false
-	}
-	return t.Next.Status != "done"
+	return t.Open()
 }
 
 // maxLine is the longest line in bytes, and maxActor the longest name in it.
