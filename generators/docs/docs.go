@@ -75,7 +75,12 @@ func renderText(tree fs.FS, name string, data any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse template: %w", err)
 	}
-	return render(t, data)
+	out, err := render(t, data)
+	// A part that has nothing to say leaves its empty lines behind.
+	for bytes.Contains(out, []byte("\n\n\n")) {
+		out = bytes.ReplaceAll(out, []byte("\n\n\n"), []byte("\n\n"))
+	}
+	return out, err
 }
 
 func renderHTML(tree fs.FS, name string, data any) ([]byte, error) {

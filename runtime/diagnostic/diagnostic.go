@@ -76,7 +76,7 @@ func (l *Log) Flush(v workspace.View) {
 }
 
 // compose returns the lines that are not among the last of the file.
-func (l *Log) compose(tail *disk.Tail) []byte {
+func (l *Log) compose(tail disk.Tail) []byte {
 	var out []byte
 	now := time.Now().UTC()
 	seen := tail.Last(lookBack)

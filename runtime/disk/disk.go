@@ -90,7 +90,7 @@ func IsFolder(path string) bool {
 // returns whole lines with their newlines, or nil to add nothing. A line that
 // an earlier writer left unfinished is closed first. An error that has to do
 // with where the file is, and not with the disk, is a *PlaceError.
-func (d Folder) Append(name string, compose func(*Tail) []byte) error {
+func (d Folder) Append(name string, compose func(Tail) []byte) error {
 	dir, err := d.ready(name)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (d Folder) Append(name string, compose func(*Tail) []byte) error {
 	case d.Care == Ours && loose(info):
 		_ = os.Chmod(path, info.Mode().Perm()&0o700)
 	}
-	tail := &Tail{f: f, size: info.Size()}
+	tail := Tail{f, info.Size()}
 	line := compose(tail)
 	if line == nil {
 		return nil
@@ -128,7 +128,7 @@ func (d Folder) Append(name string, compose func(*Tail) []byte) error {
 	if n, err := f.Write(line); err != nil {
 		if locked && n > 0 {
 			// A full disk: rather no line than half of one.
-			err = errors.Join(err, f.Truncate(tail.size))
+			err = errors.Join(err, f.Truncate(tail.Size))
 		}
 		return err
 	}
@@ -152,23 +152,17 @@ func (d Folder) rotate(path string) error {
 	return nil
 }
 
-// A Tail is the end of a file, read as far as somebody asks.
+// A Tail is the end of a file, or as much of it as somebody reads.
 type Tail struct {
-	f    io.ReaderAt
-	size int64
-	b    []byte
+	io.ReaderAt
+	Size int64
 }
 
 // Last returns the file's last n bytes, or all of them if there are fewer.
-func (t *Tail) Last(n int) []byte {
-	if n = int(min(int64(n), t.size)); n > len(t.b) {
-		b := make([]byte, n)
-		if got, _ := t.f.ReadAt(b, t.size-int64(n)); got < n {
-			return t.b
-		}
-		t.b = b
-	}
-	return t.b[len(t.b)-n:]
+func (t Tail) Last(n int) []byte {
+	b := make([]byte, min(int64(n), t.Size))
+	n, _ = t.ReadAt(b, t.Size-int64(len(b)))
+	return b[:n]
 }
 
 func wait(f *os.File) bool {

@@ -50,7 +50,7 @@ func folder(path string) Folder {
 }
 
 func add(path, line string) error {
-	return folder(filepath.Dir(path)).Append(filepath.Base(path), func(*Tail) []byte { return []byte(line) })
+	return folder(filepath.Dir(path)).Append(filepath.Base(path), func(Tail) []byte { return []byte(line) })
 }
 
 func TestAppend(t *testing.T) {
@@ -58,7 +58,7 @@ func TestAppend(t *testing.T) {
 	path := filepath.Join(dir, "log")
 	require.NoError(t, add(path, "one\n"))
 	require.NoError(t, add(path, "two\n"))
-	require.NoError(t, folder(dir).Append("log", func(tail *Tail) []byte {
+	require.NoError(t, folder(dir).Append("log", func(tail Tail) []byte {
 		require.Equal(t, "two\n", string(tail.Last(4)))
 		require.Equal(t, "one\ntwo\n", string(tail.Last(100)))
 		require.Equal(t, "o\n", string(tail.Last(2)))
@@ -140,7 +140,7 @@ func TestFolder(t *testing.T) {
 		".git": ErrGit, ".git/hooks": ErrGit, "real/.git/x": ErrGit, ".GIT/x": ErrGit, "git~1/x": ErrGit, ".git. /x": ErrGit, ".git::$INDEX_ALLOCATION/x": ErrGit,
 	} {
 		for _, care := range []Care{AsIs, Apart, Ours} {
-			err := Folder{Base: base, Path: filepath.FromSlash(path), Care: care}.Append("log", func(*Tail) []byte { return []byte("x\n") })
+			err := Folder{Base: base, Path: filepath.FromSlash(path), Care: care}.Append("log", func(Tail) []byte { return []byte("x\n") })
 			require.ErrorIs(t, err, want, path)
 			require.IsType(t, &PlaceError{}, err)
 		}
@@ -154,7 +154,7 @@ func TestFolder(t *testing.T) {
 
 	// The base itself is the user's, and may be a link. It is made only if asked.
 	symlink(t, base, filepath.Join(dir, "home"))
-	require.NoError(t, Folder{Base: filepath.Join(dir, "home"), Path: filepath.Join("a", "b"), Care: Ours}.Append("log", func(*Tail) []byte { return []byte("x\n") }))
+	require.NoError(t, Folder{Base: filepath.Join(dir, "home"), Path: filepath.Join("a", "b"), Care: Ours}.Append("log", func(Tail) []byte { return []byte("x\n") }))
 	require.FileExists(t, filepath.Join(base, "a", "b", "log"))
 	require.NoFileExists(t, filepath.Join(base, "a", ".gitignore"))
 	require.Error(t, Folder{Base: filepath.Join(dir, "no", "where"), Path: "a"}.Append("log", nil))
@@ -169,7 +169,7 @@ func TestFolder(t *testing.T) {
 func TestFolderThatIsThere(t *testing.T) {
 	dir := t.TempDir()
 	put := func(care Care, path string) error {
-		return Folder{Base: dir, Path: path, Care: care}.Append("log", func(*Tail) []byte { return []byte("x\n") })
+		return Folder{Base: dir, Path: path, Care: care}.Append("log", func(Tail) []byte { return []byte("x\n") })
 	}
 	for _, d := range []string{"ours", "empty", "full", "kept", "asis"} {
 		require.NoError(t, os.Mkdir(filepath.Join(dir, d), 0o755))
@@ -215,7 +215,7 @@ func TestRotation(t *testing.T) {
 	f := folder(filepath.Join(dir, "d"))
 	f.Max = 100
 	put := func() error {
-		return f.Append("log", func(*Tail) []byte { return []byte(strings.Repeat("x", 59) + "\n") })
+		return f.Append("log", func(Tail) []byte { return []byte(strings.Repeat("x", 59) + "\n") })
 	}
 	size := func(name string) int64 {
 		info, err := os.Lstat(filepath.Join(dir, "d", name))

@@ -27,11 +27,11 @@ const (
 	sameContent = 2 * time.Second
 )
 
-// How far back in the file a record of the same event is looked for: a first
-// glance, then all that a busy minute leaves. A line longer than that is looked
-// at even so, up to a limit.
+// How far back in the file a record of the same event is looked for, in pieces:
+// all that a busy minute leaves, and the line before that however long it is,
+// up to a limit.
 const (
-	glance   = 8 << 10
+	piece    = 8 << 10
 	lookBack = 64 << 10
 	longest  = 4 << 20
 )
@@ -98,12 +98,16 @@ func Append(v workspace.View, s *settings.Settings, e *event.Event, d event.Deci
 		return nil
 	}
 	hidden := redact(local())
-	compose := func(tail *disk.Tail) []byte {
+	compose := func(tail disk.Tail) []byte {
 		now := time.Now()
+		w := within(now, sameContent)
+		if e.Call.ID != "" {
+			w = within(now, sameCall)
+		}
 		var out []byte
 		for _, kind := range kinds {
 			key := eventKey(kind, e)
-			if !recorded(tail, key, now, e.Call.ID != "") {
+			if !w.holds(tail, key) {
 				out = record(out, kind, eventID(key, now), now, e, d, hidden)
 			}
 		}
@@ -152,22 +156,6 @@ func eventID(key string, now time.Time) string {
 	return key + digest.Hex(6, strconv.FormatInt(now.UnixNano(), 36), strconv.Itoa(os.Getpid()))
 }
 
-// recorded reports whether the file's last lines hold a recent record of the
-// event.
-func recorded(tail *disk.Tail, key string, now time.Time, call bool) bool {
-	w := within(now, sameContent)
-	if call {
-		w = within(now, sameCall)
-	}
-	for n := glance; ; n *= 8 {
-		b := tail.Last(n)
-		found, lines, over := w.search(b, key)
-		if found || over || len(b) < n || n >= longest || n >= lookBack && lines > 0 {
-			return found
-		}
-	}
-}
-
 // A window is a time from and to, as records tell it. In that form an earlier
 // one is a lesser string, so that none needs to be parsed.
 type window struct{ from, to string }
@@ -176,37 +164,66 @@ func within(now time.Time, d time.Duration) window {
 	return window{now.Add(-d).UTC().Format(timeFormat), now.Add(d).UTC().Format(timeFormat)}
 }
 
-// search goes through the whole lines at the end of b, the last one first. It
-// is over at the first record that is older than what counts. A line whose
-// beginning or end is missing says nothing.
-func (w window) search(b []byte, key string) (found bool, lines int, over bool) {
-	b = b[:bytes.LastIndexByte(b, '\n')+1]
-	for len(b) > 0 {
-		i := bytes.LastIndexByte(b[:len(b)-1], '\n') + 1
-		found, old := w.holds(b[i:], key)
-		if found || old {
-			return found, lines, old
+// What a record begins with, and how much of it is to be seen at most.
+const (
+	before  = `{"schema_version":"` + schemaVersion + `","timestamp":"`
+	between = `","event_id":"`
+	header  = len(before) + len(timeFormat) + len(between) + 20
+)
+
+// holds reports whether the last lines of a file hold a record of the event
+// from within the window. It stops at a record from before that. A line that
+// broke off is not a record.
+func (w window) holds(f disk.Tail, key string) bool {
+	buf := make([]byte, min(piece+int64(header), f.Size))
+	lines, ended, over := 0, false, false
+	for to := f.Size; to > 0 && !over; {
+		if back := f.Size - to; back >= longest || back >= lookBack && lines > 0 {
+			break
 		}
-		if i > 0 { // else its beginning may be missing
-			lines++
+		from := max(to-piece, 0)
+		// A line that begins in this piece may have its header in the next.
+		b := buf[:min(int64(len(buf)), f.Size-from)]
+		if n, _ := f.ReadAt(b, from); n < len(b) {
+			return false
 		}
-		b = b[:i]
+		start := 0
+		if from > 0 {
+			start = bytes.IndexByte(b, '\n') + 1
+		}
+		for size := int(to - from); (start > 0 || from == 0) && start <= size; {
+			n := bytes.IndexByte(b[start:], '\n')
+			if n >= 0 || ended {
+				found, old := w.is(b[start:], key)
+				if found {
+					return true
+				}
+				lines++
+				over = over || old
+			}
+			if n < 0 {
+				break
+			}
+			start += n + 1
+		}
+		ended = ended || bytes.IndexByte(b, '\n') >= 0
+		to = from
 	}
-	return false, lines, false
+	return false
 }
 
-// holds reports whether a line is a recent record of the event, or one of any
-// event that is older than what counts. Both fields are near the beginning.
-func (w window) holds(line []byte, key string) (found, old bool) {
-	line = line[:min(len(line), 200)]
-	const field = `"timestamp":"`
-	i := bytes.Index(line, []byte(field)) + len(field)
-	if i < len(field) || len(line) < i+len(timeFormat) || line[i+len(timeFormat)-1] != 'Z' {
+// is reports whether a line is a record of the event from within the window,
+// or one of any event from before it.
+func (w window) is(line []byte, key string) (found, old bool) {
+	if len(line) < len(before)+len(timeFormat) || string(line[:len(before)]) != before {
 		return false, false
 	}
-	at := string(line[i : i+len(timeFormat)])
-	if at <= w.from {
+	at, rest := line[len(before):][:len(timeFormat)], line[len(before)+len(timeFormat):]
+	if string(at) <= w.from {
 		return false, true
 	}
-	return at < w.to && bytes.Contains(line, []byte(`"event_id":"`+key)), false
+	if string(at) >= w.to || len(rest) < len(between)+len(key) || string(rest[:len(between)]) != between {
+		return false, false
+	}
+	return string(rest[len(between):][:len(key)]) == key, false
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/flow-agents/flow-agents/runtime/disk"
 	"github.com/flow-agents/flow-agents/runtime/event"
 	"github.com/flow-agents/flow-agents/runtime/jsontext"
 	"github.com/flow-agents/flow-agents/runtime/settings"
@@ -380,33 +381,48 @@ func TestOnceAmongMany(t *testing.T) {
 	}
 }
 
-func TestSearch(t *testing.T) {
+func tail(s string) disk.Tail { return disk.Tail{ReaderAt: strings.NewReader(s), Size: int64(len(s))} }
+
+func TestWindow(t *testing.T) {
 	now := time.Now()
 	line := func(age time.Duration, key string) string {
 		return `{"schema_version":"0.3.0","timestamp":"` + now.Add(-age).UTC().Format(timeFormat) + `","event_id":"` + key + `00","x":"` + strings.Repeat("x", 300) + `"}` + "\n"
 	}
-	for _, c := range []struct {
-		text        string
-		found, over bool
-	}{
-		{"", false, false},
-		{line(0, "k"), true, false},
-		{line(0, "k") + line(0, "a") + line(0, "b"), true, false},
-		// Behind an older one there is nothing to look for.
-		{line(0, "k") + line(time.Minute, "a") + line(0, "b"), false, true},
-		{line(time.Minute, "k"), false, true},
+	for text, want := range map[string]bool{
+		"": false, "\n": false, "x": false,
+		line(0, "k"): true,
+		line(0, "k") + line(0, "a") + line(0, "b"):   true,
+		line(time.Minute, "k"):                       false,
+		line(time.Minute, "a") + line(0, "k"):        true,
+		line(0, "a") + line(time.Minute, "k") + "\n": false,
 		// Half a line is not a record, nor is anything else.
-		{strings.TrimSuffix(line(0, "k"), "\n"), false, false},
-		{line(0, "k") + "torn\n", true, false},
-		{line(0, "k") + `{"timestamp":"yesterday","event_id":"k` + "\n\n", true, false},
-		{`{"x":"` + strings.Repeat("x", 300) + `",` + line(0, "k"), false, false},
-		// A wrong clock's record is neither.
-		{line(0, "k") + line(-time.Hour, "k"), true, false},
+		strings.TrimSuffix(line(0, "k"), "\n"): false,
+		line(0, "k") + "torn\n":                true,
+		line(0, "k") + "torn":                  true,
+		line(0, "k") + `{"schema_version":"0.3.0","timestamp":"yesterday","event_id":"k` + "\n": true,
+		`{"x":"` + line(0, "k"): false,
+		// A wrong clock's record says nothing.
+		line(-time.Hour, "k"):                false,
+		line(0, "k") + line(-time.Hour, "a"): true,
+		// Behind an old one, further back than the first piece, nothing is new.
+		line(0, "k") + strings.Repeat(line(0, "b"), 40) + line(time.Minute, "a") + line(0, "b"): false,
+		// One line longer than everything that is looked at.
+		line(0, "k") + strings.Repeat("x", lookBack+piece) + "\n": true,
+		line(0, "k") + strings.Repeat("x", longest+piece) + "\n":  false,
 	} {
-		found, _, over := within(now, time.Minute).search([]byte(c.text), "k")
-		require.Equal(t, c.found, found, c.text)
-		require.Equal(t, c.over, over, c.text)
+		require.Equal(t, want, within(now, time.Minute).holds(tail(text), "k"), "%.300q", text)
 	}
+	// Wherever the pieces meet.
+	for n := range 2*piece + 2*header {
+		text := line(0, "a") + line(0, "k") + strings.Repeat("x", n)
+		require.True(t, within(now, time.Minute).holds(tail(text), "k"), n)
+		if n%7 == 0 {
+			text = line(0, "a") + strings.TrimSuffix(line(0, "k"), "\n") + strings.Repeat("x", n)
+			require.False(t, within(now, time.Minute).holds(tail(text), "k"), n)
+			require.True(t, within(now, time.Minute).holds(tail(text+"\n"), "k"), n)
+		}
+	}
+	require.False(t, within(now, time.Minute).holds(tail(line(0, "k")+strings.Repeat(line(0, "a"), lookBack/300)), "k"))
 }
 
 func TestNowhere(t *testing.T) {
@@ -438,10 +454,11 @@ func FuzzRecord(f *testing.F) {
 			if bytes.Count(line, []byte("\n")) != 1 || !json.Valid(line) {
 				t.Fatalf("%q", line)
 			}
-			if found, _, _ := within(now, sameContent).search(append([]byte("torn\n"), line...), key); !found {
+			w := within(now, sameContent)
+			if !w.holds(tail("torn\n"+string(line)), key) {
 				t.Fatalf("not found again: %q", line)
 			}
-			if found, _, _ := within(now, sameContent).search(line[:len(line)-1], key); found {
+			if w.holds(tail(string(line[:len(line)-1])), key) {
 				t.Fatalf("half a line is found: %q", line)
 			}
 			for _, got := range []string{label(tool), label(id), label(session)} {
