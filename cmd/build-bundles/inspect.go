@@ -25,13 +25,9 @@ func vetCommand() *cobra.Command {
 tree's own manifests of the same hosts. Each mistake is one line at the author's
 own place, with a hint below it where there is one.`,
 		RunE: func(_ *cobra.Command, files []string) error {
-			src, err := findSource()
+			src, d, err := describe(files, nil)
 			if err != nil {
 				return err
-			}
-			d, err := src.load(files, nil)
-			if err != nil {
-				return report(err)
 			}
 			// What validates must also build.
 			if _, err := generators.Text(d, src.fsys); err != nil {
@@ -54,13 +50,9 @@ func listCommand() *cobra.Command {
 		Short: "List the hosts, their levels, and what holds them back",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			src, err := findSource()
+			_, d, err := describe(nil, manifests)
 			if err != nil {
 				return err
-			}
-			d, err := src.load(nil, manifests)
-			if err != nil {
-				return report(err)
 			}
 			hosts := release.Summarize(d.Catalog)
 			if asJSON {
@@ -88,13 +80,9 @@ func docsCommand() *cobra.Command {
 		Short: "Write the mapping tables of all hosts",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			src, err := findSource()
+			src, d, err := describe(nil, nil)
 			if err != nil {
 				return err
-			}
-			d, err := src.load(nil, nil)
-			if err != nil {
-				return report(err)
 			}
 			set, err := docs.Emit(d.Catalog, src.fsys)
 			if err != nil {
@@ -107,13 +95,7 @@ func docsCommand() *cobra.Command {
 				}
 				set = append(set, one.Under(h.ID)...)
 			}
-			if err := set.Write(out, func(string) bool { return true }); err != nil {
-				return err
-			}
-			for _, f := range set {
-				fmt.Println(filepath.Join(out, filepath.FromSlash(f.Path)))
-			}
-			return nil
+			return put(set, out)
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", filepath.Join("dist", "docs"), "folder to write to")
@@ -132,13 +114,9 @@ func newHostCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			src, err := findSource()
+			src, d, err := describe(nil, nil)
 			if err != nil {
 				return err
-			}
-			d, err := src.load(nil, nil)
-			if err != nil {
-				return report(err)
 			}
 			data, err := scaffold.Manifest(d.Catalog, args[0], time.Now().UTC().Format("2006-01"), src.fsys)
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	flowagents "github.com/flow-agents/flow-agents"
 	"github.com/flow-agents/flow-agents/generators"
+	"github.com/flow-agents/flow-agents/generators/fileset"
 	"github.com/flow-agents/flow-agents/generators/load"
 )
 
@@ -87,6 +88,30 @@ func (s source) load(files, dirs []string) (*load.Description, error) {
 		o.Extra = append(o.Extra, load.Manifest{Name: f, Data: data})
 	}
 	return generators.Load(s.fsys, o, recordings...)
+}
+
+// describe finds the source and loads it, with the findings already told.
+func describe(files, dirs []string) (source, *load.Description, error) {
+	src, err := findSource()
+	if err != nil {
+		return src, nil, err
+	}
+	d, err := src.load(files, dirs)
+	if err != nil {
+		return src, nil, report(err)
+	}
+	return src, d, nil
+}
+
+// put writes a set beside what a folder holds and lists its files.
+func put(set fileset.Set, dir string) error {
+	if err := set.Write(dir, func(string) bool { return true }); err != nil {
+		return err
+	}
+	for _, f := range set {
+		fmt.Println(filepath.Join(dir, filepath.FromSlash(f.Path)))
+	}
+	return nil
 }
 
 // report prints the findings of a load, if err is that, and says so.

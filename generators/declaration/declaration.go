@@ -171,17 +171,14 @@ func event(c *model.Catalog, e model.Event, m model.Mapping) object {
 	style := ""
 	if m.Answer != nil {
 		style = m.Answer.Style
-		for _, d := range decisions(m.Answer) {
-			if d.say == nil {
-				continue
-			}
-			if d.name != "context" {
-				refuse = append(refuse, d.name)
+		for _, d := range m.Answer.Decisions() {
+			if d.Name != "context" {
+				refuse = append(refuse, d.Name)
 			}
 			channels = append(channels, object{
-				{key: "says", value: d.name},
-				{key: "channel", value: d.say.Channel},
-				{key: "max_bytes", value: d.say.Cap, optional: true},
+				{key: "says", value: d.Name},
+				{key: "channel", value: d.Channel},
+				{key: "max_bytes", value: d.Cap, optional: true},
 			})
 		}
 	}
@@ -199,15 +196,6 @@ func event(c *model.Catalog, e model.Event, m model.Mapping) object {
 		field{key: "note", value: m.Note, optional: true},
 		field{key: "provenance", value: provenance(m.Claim)},
 	)
-}
-
-type decision struct {
-	name string
-	say  *model.Say
-}
-
-func decisions(a *model.Answer) []decision {
-	return []decision{{"deny", a.Deny}, {"ask", a.Ask}, {"block", a.Block}, {"context", a.Context}}
 }
 
 // The key is "date" and not "on", which YAML 1.1 reads as a boolean.

@@ -142,19 +142,10 @@ func newMapping(c *model.Catalog, h model.Host) (*mapping, error) {
 // hears lists what the host honours at an event, each with its channel.
 func hears(a *model.Answer) []string {
 	var out []string
-	if a == nil {
-		return nil
-	}
-	for _, s := range []struct {
-		name string
-		say  *model.Say
-	}{{"deny", a.Deny}, {"ask", a.Ask}, {"block", a.Block}, {"context", a.Context}} {
-		if s.say == nil {
-			continue
-		}
-		text := s.name + " by " + code(s.say.Channel)
-		if s.say.Cap > 0 {
-			text += fmt.Sprintf(" (%d bytes)", s.say.Cap)
+	for _, d := range a.Decisions() {
+		text := d.Name + " by " + code(d.Channel)
+		if d.Cap > 0 {
+			text += fmt.Sprintf(" (%d bytes)", d.Cap)
 		}
 		out = append(out, text)
 	}

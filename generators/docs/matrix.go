@@ -259,16 +259,8 @@ func gapWords(gap string) string {
 
 func says(a *model.Answer) []string {
 	var out []string
-	if a == nil {
-		return nil
-	}
-	for _, s := range []struct {
-		name string
-		say  *model.Say
-	}{{"deny", a.Deny}, {"ask", a.Ask}, {"block", a.Block}, {"context", a.Context}} {
-		if s.say != nil {
-			out = append(out, s.name)
-		}
+	for _, d := range a.Decisions() {
+		out = append(out, d.Name)
 	}
 	return out
 }

@@ -116,10 +116,7 @@ func (x explainer) explain(err error, root cue.Value) Findings {
 		p, leaf := authorPath(raw)
 		f := Finding{Path: joinPath(p), Text: text}
 		node, pos := x.locate(p, e)
-		if pos.IsValid() {
-			f.at = pos.Position()
-			f.Pos = x.show(f.at)
-		}
+		x.put(&f, pos)
 		f.node, f.mends = node, []string{f.Path}
 		f.Text, f.plain = plain(text, x.belongs(p))
 		if f.Hint = hint(root, p, leaf, text, node); f.Hint == "" {
@@ -302,16 +299,12 @@ func (x explainer) descend(p []string) (best *ast.Field, depth int) {
 	return best, depth
 }
 
-// find is the place of the deepest field along a path.
-func (x explainer) find(p []string) (*ast.Field, token.Pos) {
-	if f, _ := x.descend(p); f != nil {
-		return f, f.Label.Pos()
+// put says where a finding is, if that is known.
+func (x explainer) put(f *Finding, pos token.Pos) {
+	if pos.IsValid() {
+		f.at = pos.Position()
+		f.Pos = place(x.tree.name(pos.Filename()), pos)
 	}
-	return nil, token.NoPos
-}
-
-func (x explainer) show(p token.Position) string {
-	return fmt.Sprintf("%s:%d:%d", x.tree.name(p.Filename), p.Line, p.Column)
 }
 
 // wrote tells whether a position lies in the author's files.

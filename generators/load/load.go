@@ -42,7 +42,7 @@ type Options struct {
 	Show func(path string) string
 	// Extra manifests join the tree's own.
 	Extra []Manifest
-	// Only the extra manifests' hosts are loaded.
+	// Alone: only the extra manifests' hosts are loaded.
 	Alone bool
 }
 
@@ -52,8 +52,7 @@ type Description struct {
 	Catalog *model.Catalog
 	Schema  cue.Value
 
-	ex   explainer
-	root cue.Value
+	ex explainer
 }
 
 // root is where the tree appears to CUE, which wants absolute names.
@@ -181,7 +180,7 @@ func evaluate(t *tree) (*Description, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Description{cat, vals[0], ex, vals[1]}, nil
+	return &Description{cat, vals[0], ex}, nil
 }
 
 // tree is the set of CUE files in the form that CUE's loader takes, and the
@@ -196,6 +195,13 @@ func readTree(fsys fs.FS, o Options) (*tree, error) {
 	t := &tree{overlay: map[string]cueload.Source{}, source: map[string][]byte{}, shown: map[string]string{}}
 	replaced := map[string]bool{}
 	defined := map[string]string{} // host id -> where
+	define := func(id hostID, at string) error {
+		if was, ok := defined[id.name]; ok {
+			return Findings{{Pos: at, Path: "hosts." + id.name, Text: "this host is described already, at " + was}}
+		}
+		defined[id.name] = at
+		return nil
+	}
 	for _, m := range o.Extra {
 		f, err := parser.ParseFile(m.Name, m.Data)
 		if err != nil {
@@ -206,11 +212,10 @@ func readTree(fsys fs.FS, o Options) (*tree, error) {
 			return nil, err
 		}
 		for _, id := range ids {
-			at := place(m.Name, id.Pos())
-			if was, ok := defined[id.name]; ok {
-				return nil, Findings{{Pos: at, Path: "hosts." + id.name, Text: "this host is described already, at " + was}}
+			if err := define(id, place(m.Name, id.Pos())); err != nil {
+				return nil, err
 			}
-			defined[id.name], replaced[id.name] = at, true
+			replaced[id.name] = true
 		}
 	}
 	for _, dir := range []string{"cue.mod", "schema", "manifests"} {
@@ -236,10 +241,9 @@ func readTree(fsys fs.FS, o Options) (*tree, error) {
 					return nil
 				}
 				for _, id := range ids {
-					if was, ok := defined[id.name]; ok {
-						return Findings{{Pos: place(name, id.Pos()), Path: "hosts." + id.name, Text: "this host is described already, at " + was}}
+					if err := define(id, place(name, id.Pos())); err != nil {
+						return err
 					}
-					defined[id.name] = place(name, id.Pos())
 				}
 			}
 			t.add(filepath.FromSlash(p), name, data)
@@ -283,13 +287,15 @@ func manifestHosts(f *ast.File, name string) ([]hostID, error) {
 		if ids := hostIDs(f); len(ids) > 0 {
 			return ids, nil
 		}
+		none := Finding{Pos: place(name, p.Pos()), Text: "no host in this file; a manifest says hosts: ID: schema.#Host & {...}"}
 		for _, d := range f.Decls {
 			if fld, ok := d.(*ast.Field); ok {
-				label, _, _ := ast.LabelName(fld.Label)
-				return nil, Findings{{Pos: place(name, fld.Pos()), Path: label, Text: "no host in this file; a manifest says hosts: ID: schema.#Host & {...}"}}
+				none.Pos = place(name, fld.Pos())
+				none.Path, _, _ = ast.LabelName(fld.Label)
+				break
 			}
 		}
-		return nil, Findings{{Pos: place(name, p.Pos()), Text: "no host in this file; a manifest says hosts: ID: schema.#Host & {...}"}}
+		return nil, Findings{none}
 	}
 	return nil, Findings{{Pos: name + ":1:1", Text: "a manifest starts with `package manifests`"}}
 }
@@ -335,7 +341,7 @@ func syntax(err error) error {
 		f := Finding{Text: e.Error()}
 		if p := e.Position(); p.IsValid() {
 			f.at = p.Position()
-			f.Pos = fmt.Sprintf("%s:%d:%d", f.at.Filename, f.at.Line, f.at.Column)
+			f.Pos = place(f.at.Filename, p)
 		}
 		format, args := e.Msg()
 		f.Text = strings.TrimSpace(fmt.Sprintf(format, args...))

@@ -39,10 +39,8 @@ func held(folders []fs.FS, name string) bool {
 // is keys joined by dots.
 func (d *Description) At(path, text, hint string) Finding {
 	f := Finding{Path: path, Text: text, Hint: hint}
-	_, pos := d.ex.find(strings.Split(path, "."))
-	if pos.IsValid() {
-		f.at = pos.Position()
-		f.Pos = d.ex.show(f.at)
+	if field, _ := d.ex.descend(strings.Split(path, ".")); field != nil {
+		d.ex.put(&f, field.Label.Pos())
 	}
 	return f
 }

@@ -244,6 +244,22 @@ type Answer struct {
 	Block   *Say   `json:"block,omitempty"`
 }
 
+// A Decision is one thing that can be said at an event.
+type Decision struct {
+	Name string // deny, ask, block, context
+	*Say
+}
+
+// Decisions lists what a host honours at an event, in the order that readers
+// are told. A gap honours nothing.
+func (a *Answer) Decisions() []Decision {
+	if a == nil {
+		return nil
+	}
+	return slices.DeleteFunc([]Decision{{"deny", a.Deny}, {"ask", a.Ask}, {"block", a.Block}, {"context", a.Context}},
+		func(d Decision) bool { return d.Say == nil })
+}
+
 // A Say is one channel; Cap is the longest text in bytes, 0 for no limit.
 type Say struct {
 	Channel string `json:"channel"`

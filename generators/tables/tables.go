@@ -275,18 +275,12 @@ func event(b *bytes.Buffer, c *model.Catalog, e NativeEvent) error {
 		b.WriteString("},\n")
 	}
 	a := e.Mapping.Answer
-	for _, d := range []struct {
-		field, says string
-		say         *model.Say
-	}{{"Deny", "deny", a.Deny}, {"Ask", "ask", a.Ask}, {"Context", "context", a.Context}, {"Block", "block", a.Block}} {
-		if d.say == nil {
-			continue
-		}
-		f, ok := c.Forms[a.Style][d.says][d.say.Channel]
+	for _, d := range a.Decisions() {
+		f, ok := c.Forms[a.Style][d.Name][d.Channel]
 		if !ok {
-			return fmt.Errorf("%s: style %s has no form for %s by %s", e.Native, a.Style, d.says, d.say.Channel)
+			return fmt.Errorf("%s: style %s has no form for %s by %s", e.Native, a.Style, d.Name, d.Channel)
 		}
-		fmt.Fprintf(b, "%s: &Form{Exit: %d", d.field, f.Exit)
+		fmt.Fprintf(b, "%s: &Form{Exit: %d", Name(d.Name), f.Exit)
 		for _, out := range []struct {
 			field string
 			t     model.Template
@@ -295,8 +289,8 @@ func event(b *bytes.Buffer, c *model.Catalog, e NativeEvent) error {
 				fmt.Fprintf(b, ", %s: %s", out.field, p)
 			}
 		}
-		if d.say.Cap > 0 {
-			fmt.Fprintf(b, ", Cap: %d", d.say.Cap)
+		if d.Cap > 0 {
+			fmt.Fprintf(b, ", Cap: %d", d.Cap)
 		}
 		b.WriteString("},\n")
 	}

@@ -90,8 +90,8 @@ var hostCodex = Host{
 				},
 				{
 					Native: "UserPromptSubmit", Kind: event.UserPromptSubmit,
-					Context:   &Form{Exit: 0, Stdout: []Piece{{Lit: "{\"hookSpecificOutput\":{\"hookEventName\":\"", Var: Name, JSON: true}, {Lit: "\",\"additionalContext\":\"", Var: Text, JSON: true}, {Lit: "\"}}\n"}}, Cap: 9900},
 					Block:     &Form{Exit: 0, Stdout: []Piece{{Lit: "{\"decision\":\"block\",\"reason\":\"", Var: Text, JSON: true}, {Lit: "\"}\n"}}},
+					Context:   &Form{Exit: 0, Stdout: []Piece{{Lit: "{\"hookSpecificOutput\":{\"hookEventName\":\"", Var: Name, JSON: true}, {Lit: "\",\"additionalContext\":\"", Var: Text, JSON: true}, {Lit: "\"}}\n"}}, Cap: 9900},
 					TimeoutMs: 30000,
 					Policies:  []Trigger{{Policy: WorkflowSteering, Classes: 0}},
 				},

@@ -84,8 +84,7 @@ func (v View) managed(dir string) bool {
 	if err != nil || !info.IsDir() {
 		return false
 	}
-	// A project's own settings say that it is one, whatever else an agent may
-	// put beside them.
+	// In a work tree it is a project's, whatever an agent may put into it.
 	if _, err := os.Lstat(join(p, "bin")); err == nil {
 		if _, err := os.Lstat(join(dir, ".git")); err != nil {
 			return false

@@ -51,17 +51,17 @@ func Decide(e *event.Event, v workspace.View, s workflow.Store, stateful bool) (
 			t.other(found)
 		}
 	case e.Kind == event.UserPromptSubmit:
-		if ok && speaks(found.Task) {
+		if ok && found.Task.Open() {
 			rule = RulePrompt
 			t.prompt(s, found)
 		}
 	case e.Kind == event.AgentSpawn:
-		if ok && speaks(found.Task) {
+		if ok && found.Task.Open() {
 			rule = RuleResume
 			t.resume(s, found, workflow.Actor(e.Host, e.Session))
 		}
 	case e.Kind == event.PostToolUse:
-		if ok && speaks(found.Task) && found.Task.Open() && !e.Call.Pending {
+		if ok && found.Task.Open() && !e.Call.Pending {
 			rule = RuleDelegate
 			t.delegate(found.Task)
 		}
@@ -80,11 +80,6 @@ func Decide(e *event.Event, v workspace.View, s workflow.Store, stateful bool) (
 	return event.Decision{
 		Verdict: event.Context, Policy: tables.Policies[tables.WorkflowSteering].ID, Rule: rule, Text: strings.Join(t.lines, "\n"),
 	}, err
-}
-
-// speaks reports whether there is anything to say about a task.
-func speaks(t workflow.Task) bool {
-	return t.Open()
 }
 
 // maxLine is the longest line in bytes, and maxActor the longest name in it.
