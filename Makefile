@@ -6,7 +6,7 @@ GO ?= go
 export GOFLAGS ?= -buildvcs=false
 HOST ?= claude-code
 
-.PHONY: bundles text test check fmt bench demo acceptance acceptance-record soak
+.PHONY: bundles text test update check fmt bench demo acceptance acceptance-record soak
 
 bundles:
 	$(GO) run ./cmd/build-bundles
@@ -16,6 +16,11 @@ text:
 
 test:
 	$(GO) test ./...
+
+# After a wanted change: what tests compare with becomes what they got. Read the diff.
+update:
+	UPDATE=1 $(GO) test ./...
+	$(GO) run ./cmd/build-bundles --text-only
 
 check:
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not formatted; to fix: make fmt"; echo "$$out"; exit 1; fi

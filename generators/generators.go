@@ -4,6 +4,7 @@
 package generators
 
 import (
+	"fmt"
 	"io/fs"
 	"sync"
 
@@ -24,7 +25,8 @@ import (
 )
 
 // Load reads the description, checks that every recording that it rests on is
-// there, and raises what acceptance has seen to observed. recordings are the
+// there, and raises what acceptance has seen to observed; what it has seen of a
+// row that has changed since is a note. recordings are the
 // folders that may hold <host>/<file>; none: nothing is checked.
 func Load(tree fs.FS, o load.Options, recordings ...fs.FS) (*load.Description, error) {
 	d, err := load.Load(tree, o)
@@ -40,7 +42,11 @@ func Load(tree fs.FS, o load.Options, recordings ...fs.FS) (*load.Description, e
 	if err != nil {
 		return nil, err
 	}
-	observe.Apply(d.Catalog, seen)
+	for _, s := range observe.Apply(d.Catalog, seen) {
+		d.Notes = append(d.Notes, d.At("hosts."+s.Host+".surfaces."+s.Surface+".events."+s.Event,
+			fmt.Sprintf("changed since acceptance saw it on %s, %s: its own claim counts until it is seen again", s.Run.Version, s.Run.On),
+			"run make acceptance-record HOST="+s.Host))
+	}
 	return d, nil
 }
 

@@ -199,7 +199,7 @@ func TestScriptSpeaksTheHostsWords(t *testing.T) {
 }
 
 func TestObserve(t *testing.T) {
-	r := &Rig{Driver: &model.Driver{NPM: model.NPM{Package: "p"}}, Program: Program{Version: "1.0.0"}}
+	r := &Rig{Catalog: &model.Catalog{}, Driver: &model.Driver{NPM: model.NPM{Package: "p"}}, Program: Program{Version: "1.0.0"}}
 	run := Observe(r, []Seen{
 		{Cell: "event:stop", Saw: "a"}, {Cell: "event:stop", Saw: "b"}, {Cell: "event:stop", Saw: "a"},
 		{Cell: "case:x", Saw: "a"}, {Cell: "case:x", Err: errors.New("not\nso")},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/flow-agents/flow-agents/conformance/observed"
+	"github.com/flow-agents/flow-agents/generators/observe"
 )
 
 // Observe turns what was seen into a run for the observation file.
@@ -33,6 +34,9 @@ func Observe(r *Rig, seen []Seen, now time.Time) observed.Run {
 		}
 		if got.Saw == "" {
 			got.Saw = "the session ran to its end"
+		}
+		if event, ok := strings.CutPrefix(id, "event:"); ok {
+			got.Row = r.row(event)
 		}
 		run.Cells[id] = got
 	}
@@ -80,4 +84,18 @@ func short(s string, n int) string {
 		return string(r[:n-1]) + "…"
 	}
 	return s
+}
+
+// row is the digest of what the manifest says about an event; empty where the
+// host has several surfaces, because a run doesn't say which one it saw.
+func (r *Rig) row(event string) string {
+	for _, h := range r.Catalog.Hosts {
+		if h.ID != r.ID || len(h.Surfaces) != 1 {
+			continue
+		}
+		for surface := range h.Surfaces {
+			return observe.Row(h, surface, event)
+		}
+	}
+	return ""
 }

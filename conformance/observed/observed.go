@@ -58,6 +58,8 @@ type Cell struct {
 	Result string `json:"result"`
 	// Saw is one line, without paths, ids or times of the run.
 	Saw string `json:"saw"`
+	// Row is, for an event, the digest of what its manifest said about it.
+	Row string `json:"row,omitempty"`
 }
 
 // Load reads every <host>.json of a folder, by host.
@@ -135,16 +137,23 @@ func (f File) Encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Cell finds the newest run that saw a cell pass, in the releases from min to
-// max, both included; an empty bound is none.
-func (f File) Cell(id, min, max string) (Run, Cell, bool) {
+// A Range is of releases, both ends included; an empty end is none.
+type Range struct{ Min, Max string }
+
+// Holds says whether a release is in the range.
+func (r Range) Holds(version string) bool {
+	return (r.Min == "" || compareVersions(r.Min, version) <= 0) && (r.Max == "" || compareVersions(version, r.Max) <= 0)
+}
+
+// Cell finds the newest run that saw a cell pass, in a range of releases. row
+// is the digest that the cell must carry; empty for any.
+func (f File) Cell(id string, in Range, row string) (Run, Cell, bool) {
 	runs := slices.Clone(f.Runs)
 	slices.SortFunc(runs, compareRuns)
 	slices.SortStableFunc(runs, func(a, b Run) int { return compareVersions(b.Version, a.Version) })
 	for _, r := range runs {
 		c, ok := r.Cells[id]
-		in := (min == "" || compareVersions(min, r.Version) <= 0) && (max == "" || compareVersions(r.Version, max) <= 0)
-		if ok && in && c.Result == Pass {
+		if ok && in.Holds(r.Version) && c.Result == Pass && (row == "" || row == c.Row) {
 			return r, c, true
 		}
 	}

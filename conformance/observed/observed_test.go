@@ -29,36 +29,36 @@ func TestCommittedFilesAreWellFormed(t *testing.T) {
 
 func TestMergeKeepsDateUntilACellChanges(t *testing.T) {
 	f := File{SchemaVersion: 1, Host: "h"}
-	f = f.Merge(run("1.2.3", "2026-01-01", map[string]Cell{"event:stop": {Pass, "a"}, "case:x": {Pass, "x"}}), false)
+	f = f.Merge(run("1.2.3", "2026-01-01", map[string]Cell{"event:stop": {Result: Pass, Saw: "a"}, "case:x": {Result: Pass, Saw: "x"}}), false)
 
-	same := f.Merge(run("1.2.3", "2026-02-02", map[string]Cell{"event:stop": {Pass, "a"}, "case:x": {Pass, "x"}}), false)
+	same := f.Merge(run("1.2.3", "2026-02-02", map[string]Cell{"event:stop": {Result: Pass, Saw: "a"}, "case:x": {Result: Pass, Saw: "x"}}), false)
 	assert.Equal(t, "2026-01-01", same.Runs[0].On)
 
-	part := f.Merge(run("1.2.3", "2026-02-02", map[string]Cell{"event:stop": {Pass, "a"}}), true)
+	part := f.Merge(run("1.2.3", "2026-02-02", map[string]Cell{"event:stop": {Result: Pass, Saw: "a"}}), true)
 	assert.Equal(t, "2026-01-01", part.Runs[0].On)
 	assert.Contains(t, part.Runs[0].Cells, "case:x")
 
-	changed := f.Merge(run("1.2.3", "2026-02-02", map[string]Cell{"event:stop": {Pass, "b"}, "case:x": {Pass, "x"}}), false)
+	changed := f.Merge(run("1.2.3", "2026-02-02", map[string]Cell{"event:stop": {Result: Pass, Saw: "b"}, "case:x": {Result: Pass, Saw: "x"}}), false)
 	assert.Equal(t, "2026-02-02", changed.Runs[0].On)
 	assert.Equal(t, "2026-01-01", f.Runs[0].On, "the argument is left alone")
 
-	newer := f.Merge(run("1.2.10", "2026-02-02", map[string]Cell{"event:stop": {Fail, "no"}}), false)
+	newer := f.Merge(run("1.2.10", "2026-02-02", map[string]Cell{"event:stop": {Result: Fail, Saw: "no"}}), false)
 	require.Len(t, newer.Runs, 2)
 	assert.Equal(t, "1.2.10", newer.Runs[1].Version)
 }
 
 func TestCellTakesTheNewestPassInRange(t *testing.T) {
 	f := File{SchemaVersion: 1, Host: "h"}
-	for v, c := range map[string]Cell{"1.2.3": {Pass, "old"}, "1.2.10": {Pass, "new"}, "1.3.0": {Fail, "no"}, "2.0.0": {Pass, "out of range"}} {
+	for v, c := range map[string]Cell{"1.2.3": {Result: Pass, Saw: "old"}, "1.2.10": {Result: Pass, Saw: "new"}, "1.3.0": {Result: Fail, Saw: "no"}, "2.0.0": {Result: Pass, Saw: "out of range"}} {
 		f = f.Merge(run(v, "2026-01-01", map[string]Cell{"event:stop": c}), false)
 	}
-	r, c, ok := f.Cell("event:stop", "1.0.0", "1.9.0")
+	r, c, ok := f.Cell("event:stop", Range{"1.0.0", "1.9.0"}, "")
 	require.True(t, ok)
 	assert.Equal(t, "1.2.10", r.Version)
 	assert.Equal(t, "new", c.Saw)
-	_, _, ok = f.Cell("event:stop", "3.0.0", "")
+	_, _, ok = f.Cell("event:stop", Range{"3.0.0", ""}, "")
 	assert.False(t, ok)
-	_, _, ok = f.Cell("event:none", "", "")
+	_, _, ok = f.Cell("event:none", Range{"", ""}, "")
 	assert.False(t, ok)
 
 	other, ok := f.Against(run("9.9.9", "", nil))
@@ -68,8 +68,8 @@ func TestCellTakesTheNewestPassInRange(t *testing.T) {
 
 func TestCompare(t *testing.T) {
 	d := Compare(
-		run("1.0.0", "", map[string]Cell{"case:a": {Pass, "1"}, "case:b": {Pass, "1"}, "case:c": {Pass, "1"}}),
-		run("1.0.0", "", map[string]Cell{"case:a": {Pass, "1"}, "case:b": {Pass, "2"}, "case:d": {Pass, "1"}}))
+		run("1.0.0", "", map[string]Cell{"case:a": {Result: Pass, Saw: "1"}, "case:b": {Result: Pass, Saw: "1"}, "case:c": {Result: Pass, Saw: "1"}}),
+		run("1.0.0", "", map[string]Cell{"case:a": {Result: Pass, Saw: "1"}, "case:b": {Result: Pass, Saw: "2"}, "case:d": {Result: Pass, Saw: "1"}}))
 	require.Len(t, d, 3)
 	assert.Equal(t, "case:b", d[0].ID)
 	assert.False(t, d[0].Contradicts())

@@ -2,7 +2,6 @@ package declaration_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,9 +17,8 @@ import (
 	"github.com/flow-agents/flow-agents/generators/declaration"
 	"github.com/flow-agents/flow-agents/generators/load"
 	"github.com/flow-agents/flow-agents/generators/model"
+	"github.com/flow-agents/flow-agents/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func catalog(t *testing.T) *model.Catalog {
 	t.Helper()
@@ -39,14 +37,7 @@ func TestGolden(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, out, 2)
 			for _, f := range out {
-				name := filepath.Join("testdata", "golden", h.ID, f.Path)
-				if *update {
-					require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
-					require.NoError(t, os.WriteFile(name, f.Data, 0o644))
-				}
-				want, err := os.ReadFile(name)
-				require.NoError(t, err, "run go test -update")
-				require.Equal(t, string(want), string(f.Data))
+				golden.Equal(t, filepath.Join("testdata", "golden", h.ID, f.Path), f.Data)
 			}
 		})
 	}

@@ -2,8 +2,6 @@ package descriptor_test
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -11,9 +9,8 @@ import (
 
 	"github.com/flow-agents/flow-agents/generators/descriptor"
 	"github.com/flow-agents/flow-agents/generators/model"
+	"github.com/flow-agents/flow-agents/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func channels(redact ...string) *model.Catalog {
 	return &model.Catalog{Channels: []model.Channel{{ID: "full"}, {ID: "analytics", Redact: redact}}}
@@ -23,14 +20,7 @@ func TestGolden(t *testing.T) {
 	out, err := descriptor.Emit(channels("tool.input", "context.cwd"))
 	require.NoError(t, err)
 	require.Len(t, out, 1)
-	name := filepath.Join("testdata", "golden", out[0].Path)
-	if *update {
-		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
-		require.NoError(t, os.WriteFile(name, out[0].Data, 0o644))
-	}
-	want, err := os.ReadFile(name)
-	require.NoError(t, err, "run go test -update")
-	require.Equal(t, string(want), string(out[0].Data))
+	golden.Equal(t, filepath.Join("testdata", "golden", out[0].Path), out[0].Data)
 }
 
 // TestShape: every facet stands on an attribute that some source has, and

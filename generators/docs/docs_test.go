@@ -1,7 +1,6 @@
 package docs_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,9 +14,8 @@ import (
 	"github.com/flow-agents/flow-agents/generators/fileset"
 	"github.com/flow-agents/flow-agents/generators/load"
 	"github.com/flow-agents/flow-agents/generators/model"
+	"github.com/flow-agents/flow-agents/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // sample is the emitters' shared invented hosts; the zero options are the
 // shipped manifests.
@@ -49,14 +47,7 @@ func emitAll(t *testing.T, c *model.Catalog) fileset.Set {
 
 func TestGolden(t *testing.T) {
 	for _, f := range emitAll(t, sample(t)) {
-		name := filepath.Join("testdata", "golden", f.Path)
-		if *update {
-			require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
-			require.NoError(t, os.WriteFile(name, f.Data, 0o644))
-		}
-		want, err := os.ReadFile(name)
-		require.NoError(t, err, "run go test -update")
-		require.Equal(t, string(want), string(f.Data), f.Path)
+		golden.Equal(t, filepath.Join("testdata", "golden", f.Path), f.Data)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
-	"flag"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,9 +22,8 @@ import (
 
 	"github.com/flow-agents/flow-agents/generators/installer"
 	"github.com/flow-agents/flow-agents/generators/model"
+	"github.com/flow-agents/flow-agents/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 var tree = os.DirFS("../..")
 
@@ -44,14 +42,7 @@ func TestGolden(t *testing.T) {
 	require.Equal(t, os.FileMode(0o755), out[0].Mode)
 	require.Equal(t, os.FileMode(0o644), out[1].Mode)
 	for _, f := range out {
-		name := filepath.Join("testdata", "golden", f.Path)
-		if *update {
-			require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
-			require.NoError(t, os.WriteFile(name, f.Data, f.Mode))
-		}
-		want, err := os.ReadFile(name)
-		require.NoError(t, err, "run go test -update")
-		require.Equal(t, string(want), string(f.Data))
+		golden.Equal(t, filepath.Join("testdata", "golden", f.Path), f.Data)
 		for i, r := range string(f.Data) {
 			require.Less(t, r, rune(0x80), "%s: byte %d is not ASCII, which Windows PowerShell 5.1 would misread", f.Path, i)
 		}

@@ -2,8 +2,6 @@ package jsonschema_test
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -17,9 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/flow-agents/flow-agents/generators/jsonschema"
+	"github.com/flow-agents/flow-agents/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // evaluate returns the schema package and the hosts of the manifests.
 func evaluate(t *testing.T) (schema, hosts cue.Value) {
@@ -40,14 +37,7 @@ func TestGolden(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, out, 3)
 	for _, f := range out {
-		name := filepath.Join("testdata", "golden", filepath.Base(f.Path))
-		if *update {
-			require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
-			require.NoError(t, os.WriteFile(name, f.Data, 0o644))
-		}
-		want, err := os.ReadFile(name)
-		require.NoError(t, err, "run go test -update")
-		require.Equal(t, string(want), string(f.Data))
+		golden.Equal(t, filepath.Join("testdata", "golden", filepath.Base(f.Path)), f.Data)
 		require.NotContains(t, string(f.Data), `"#`+"/$defs/"+`_`, "a hidden definition got out")
 		compile(t, f.Data)
 	}

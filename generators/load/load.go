@@ -51,6 +51,8 @@ type Options struct {
 type Description struct {
 	Catalog *model.Catalog
 	Schema  cue.Value
+	// Notes are what an author should know and may leave as it is.
+	Notes Findings
 
 	ex explainer
 }
@@ -180,7 +182,7 @@ func evaluate(t *tree) (*Description, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Description{cat, vals[0], ex}, nil
+	return &Description{Catalog: cat, Schema: vals[0], ex: ex}, nil
 }
 
 // tree is the set of CUE files in the form that CUE's loader takes, and the

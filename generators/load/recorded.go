@@ -4,19 +4,26 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
 // Recorded checks that each claim that rests on a recording names one that one
-// of the folders holds, at <host>/<file>. The error is a Findings.
+// of the folders holds, at <host>/<file>, and a release that the README beside
+// it names. The error is a Findings.
 func (d *Description) Recorded(folders []fs.FS) error {
 	var out Findings
 	for _, h := range d.Catalog.Hosts {
+		releases := releases(folders, h.ID)
 		for claim, where := range h.Claims() {
-			if claim.Basis != "recorded" || held(folders, h.ID+"/"+claim.File) {
-				continue
+			at := "hosts." + h.ID + "." + where + ".claim"
+			switch {
+			case claim.Basis != "recorded":
+			case !held(folders, h.ID+"/"+claim.File):
+				out = append(out, d.At(at+".file", fmt.Sprintf("no recording %s/%s", h.ID, claim.File), "add the recording below conformance/recordings, or claim source or documented"))
+			case !slices.Contains(releases, claim.Version):
+				out = append(out, d.At(at+".version", fmt.Sprintf("the README of the recordings of %s doesn't name %s", h.ID, claim.Version), "claim the release that sent the payload, or record it on this one and add the release to README.md"))
 			}
-			out = append(out, d.At("hosts."+h.ID+"."+where+".claim.file", fmt.Sprintf("no recording %s/%s", h.ID, claim.File), "add the recording below conformance/recordings, or claim source or documented"))
 		}
 	}
 	if out == nil {
@@ -33,6 +40,22 @@ func held(folders []fs.FS, name string) bool {
 		}
 	}
 	return false
+}
+
+// releases are the words of what the folders say about the recordings of a
+// host, without the punctuation at their ends: a release is one of them.
+func releases(folders []fs.FS, host string) []string {
+	var out []string
+	for _, f := range folders {
+		data, err := fs.ReadFile(f, host+"/README.md")
+		if err != nil {
+			continue
+		}
+		for _, w := range strings.Fields(string(data)) {
+			out = append(out, strings.Trim(w, ".,;:()`"))
+		}
+	}
+	return out
 }
 
 // At is a finding about a field of a manifest, at the author's own place. path

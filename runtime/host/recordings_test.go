@@ -3,7 +3,6 @@ package host
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,12 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/flow-agents/flow-agents/internal/golden"
 	"github.com/flow-agents/flow-agents/runtime/event"
 	"github.com/flow-agents/flow-agents/runtime/jsontext"
 	"github.com/flow-agents/flow-agents/runtime/tables"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 const recordings = "../../conformance/recordings"
 
@@ -112,17 +110,11 @@ func TestRecordings(t *testing.T) {
 				require.NoError(t, err)
 				require.NoError(t, enc.Encode(summarize(r.name, hook.Decode(in.Text, false))))
 			}
-			golden := filepath.Join("testdata", id+".golden")
-			if *update && got.Len() > 0 {
-				require.NoError(t, os.MkdirAll("testdata", 0o755))
-				require.NoError(t, os.WriteFile(golden, []byte(got.String()), 0o644))
-			}
-			want, err := os.ReadFile(golden)
-			if os.IsNotExist(err) && got.Len() == 0 {
+			name := filepath.Join("testdata", id+".golden")
+			if _, err := os.Stat(name); os.IsNotExist(err) && got.Len() == 0 {
 				return
 			}
-			require.NoError(t, err, "run go test ./runtime/host -update")
-			require.Equal(t, string(want), got.String(), "if the change is meant, run go test ./runtime/host -update")
+			golden.Equal(t, name, []byte(got.String()))
 		})
 	}
 }
