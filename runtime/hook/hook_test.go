@@ -12,7 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/flow-agents/flow-agents/runtime/event"
 	"github.com/flow-agents/flow-agents/runtime/host"
+	"github.com/flow-agents/flow-agents/runtime/host/hosttest"
 	"github.com/flow-agents/flow-agents/runtime/jsontext"
 	"github.com/flow-agents/flow-agents/runtime/settings"
 	"github.com/flow-agents/flow-agents/runtime/tables"
@@ -54,8 +56,22 @@ func send(t *testing.T, id, native, payload string) result {
 	return result{code, out.String(), errs.String()}
 }
 
-// edit is a payload that every host takes: the names of fields differ only in
-// what is inside the tool's input.
+// editOn is an edit as the first edit tool of a host sends it.
+func editOn(h *tables.Host, surface int, root, path string) string {
+	for _, t := range h.Tools {
+		s := &h.Surfaces[surface]
+		switch {
+		case t.Class != event.Write && t.Class != event.Edit:
+		case len(t.Path) > 0:
+			return string(hosttest.Call(s, root, t.Name, hosttest.At(t.Path[0], path)))
+		case len(t.Patch) > 0:
+			return string(hosttest.Call(s, root, t.Name, hosttest.At(t.Patch[0], "*** Begin Patch\n*** Update File: "+path+"\n+x\n*** End Patch")))
+		}
+	}
+	return "{}"
+}
+
+// edit is an edit as most hosts send it.
 func edit(root, path string) string {
 	b, _ := json.Marshal(map[string]any{
 		"session_id": "s1", "cwd": root, "tool_name": "Write", "tool_use_id": "c1",
@@ -118,7 +134,7 @@ func TestAllowIsSilent(t *testing.T) {
 		h := tables.Lookup(id)
 		for i := range h.Surfaces {
 			for _, e := range h.Surfaces[i].Events {
-				r := send(t, id, e.Native, edit(root, "src/app.ts"))
+				r := send(t, id, e.Native, editOn(h, i, root, "src/app.ts"))
 				require.Equal(t, result{}, r, "%s %s", id, e.Native)
 			}
 		}
@@ -133,7 +149,7 @@ func TestDenyOnEveryHost(t *testing.T) {
 		h := tables.Lookup(id)
 		for i := range h.Surfaces {
 			for _, e := range h.Surfaces[i].Events {
-				r := send(t, id, e.Native, edit(root, "biome.json"))
+				r := send(t, id, e.Native, editOn(h, i, root, "biome.json"))
 				if e.Deny == nil || len(e.Policies) == 0 {
 					require.Equal(t, result{}, r, "%s %s", id, e.Native)
 					continue

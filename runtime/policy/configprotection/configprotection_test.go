@@ -12,6 +12,7 @@ import (
 
 	"github.com/flow-agents/flow-agents/runtime/event"
 	"github.com/flow-agents/flow-agents/runtime/host"
+	"github.com/flow-agents/flow-agents/runtime/host/hosttest"
 	"github.com/flow-agents/flow-agents/runtime/jsontext"
 	"github.com/flow-agents/flow-agents/runtime/settings"
 	"github.com/flow-agents/flow-agents/runtime/tables"
@@ -66,16 +67,15 @@ func everyTool(t *testing.T, h host.Hook, dir, path, expect string) {
 		}
 		var inputs []any
 		for _, p := range tool.Path {
-			inputs = append(inputs, at(p, path))
+			inputs = append(inputs, hosttest.At(p, path))
 		}
 		for _, p := range tool.Patch {
 			for _, head := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Update File: src/x.ts\n*** Move to: "} {
-				inputs = append(inputs, at(p, "*** Begin Patch\n"+head+path+"\n+x\n*** End Patch"))
+				inputs = append(inputs, hosttest.At(p, "*** Begin Patch\n"+head+path+"\n+x\n*** End Patch"))
 			}
 		}
 		for _, in := range inputs {
-			raw, err := json.Marshal(map[string]any{"cwd": dir, "tool_name": tool.Name, "tool_input": in})
-			require.NoError(t, err)
+			raw := hosttest.Call(h.Surface, dir, tool.Name, in)
 			e := h.Decode(jsontext.Value(raw), false)
 			d := Decide(e, workspace.View{Cwd: dir, Root: dir}, &settings.Settings{})
 			got := "allow"
@@ -93,17 +93,6 @@ func everyTool(t *testing.T, h host.Hook, dir, path, expect string) {
 }
 
 // at builds the input that has value at the path.
-func at(p tables.Path, value any) any {
-	if len(p) == 0 {
-		return value
-	}
-	v := at(p[1:], value)
-	if p[0].Each {
-		v = []any{v}
-	}
-	return map[string]any{p[0].Key: v}
-}
-
 func TestNames(t *testing.T) {
 	for path, deny := range map[string]bool{
 		".eslintrc.json": true, "a/b/.eslintrc.json/": true, "a/.eslintrc.json/.": true, "a/.eslintrc.json/x/..": true,
