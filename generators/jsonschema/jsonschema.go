@@ -1,5 +1,5 @@
-// Package jsonschema exports the shapes of manifests, telemetry records and
-// bundles as JSON Schema (draft 2020-12), for tools that don't speak CUE.
+// Package jsonschema exports the shapes of manifests, telemetry records,
+// bundles and settings as JSON Schema (draft 2020-12), for tools that don't speak CUE.
 //
 // CUE's exporter does the translation. What it leaves behind is tidied here:
 // branches that exist only to carry an error text, embedded definitions that
@@ -23,10 +23,11 @@ var exports = []struct{ file, definition, title string }{
 	{"manifest.schema.json", "#HostDoc", "flow-agents host manifest"},
 	{"record.schema.json", "#Record", "flow-agents telemetry record"},
 	{"bundle.schema.json", "#Bundle", "flow-agents bundle description"},
+	{"settings.schema.json", "#Settings", "flow-agents settings"},
 }
 
-// Emit returns schemas/manifest.schema.json, schemas/record.schema.json and
-// schemas/bundle.schema.json. The value is the evaluated schema package.
+// Emit returns one file below schemas/ for each of exports. The value is the
+// evaluated schema package.
 func Emit(schema cue.Value) (fileset.Set, error) {
 	var out fileset.Set
 	for _, x := range exports {

@@ -224,7 +224,14 @@ func (l *loader) load(b []byte, err error) {
 func (l *loader) key(f jsontext.Field) bool {
 	s, v := l.s, f.Value
 	switch {
-	case f.Is("schema_version"), f.Is("$schema"):
+	case f.Is("$schema"):
+		l.isString(f)
+	case f.Is("schema_version"):
+		// A later version may mean other things by the same keys; what is
+		// understood still holds.
+		if string(v) != "1" {
+			l.problem("schema_version must be 1")
+		}
 	case f.Is("profile"):
 		p := profile(v.Str())
 		switch {
@@ -258,6 +265,9 @@ func (l *loader) key(f jsontext.Field) bool {
 			if !g.Is("rules") {
 				return false
 			}
+			if g.Value.Kind() != '[' {
+				l.problem("config_protection.rules must be a list of rules")
+			}
 			g.Value.Each(l.rule)
 			return true
 		})
@@ -284,11 +294,22 @@ func (l *loader) strings(f jsontext.Field, do func(string)) {
 			l.problem(string(f.Key) + ": only the first " + strconv.Itoa(maxList) + " entries count")
 			return false
 		}
-		if s := e.Str(); len(s) <= maxPath {
+		switch s := e.Str(); {
+		case e.Kind() != '"':
+			l.problem(string(f.Key) + " must be a list of strings")
+		case len(s) > maxPath:
+			l.problem(string(f.Key) + ": an entry is longer than " + strconv.Itoa(maxPath) + " bytes")
+		default:
 			do(s)
 		}
 		return true
 	})
+}
+
+func (l *loader) isString(f jsontext.Field) {
+	if f.Value.Kind() != '"' {
+		l.problem(string(f.Key) + " must be a string")
+	}
 }
 
 func (l *loader) object(f jsontext.Field, key func(jsontext.Field) bool) bool {
@@ -309,6 +330,10 @@ func (l *loader) rule(v jsontext.Value) bool {
 		l.problem("config_protection.rules: only the first " + strconv.Itoa(maxRules) + " count")
 		return false
 	}
+	if v.Kind() != '{' {
+		l.problem("config_protection.rules: a rule is an object with a glob")
+		return true
+	}
 	r := Rule{User: l.user}
 	mode := ""
 	for _, f := range v.Object(nil) {
@@ -317,7 +342,9 @@ func (l *loader) rule(v jsontext.Value) bool {
 			r.Glob = f.Value.Str()
 		case f.Is("mode"):
 			mode = f.Value.Str()
+			l.isString(f)
 		case f.Is("reason"):
+			l.isString(f)
 			r.Reason = text.Cut(f.Value.Str(), maxText)
 		default:
 			l.unknown("config_protection.rules.", f.Key)
