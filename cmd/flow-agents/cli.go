@@ -124,14 +124,19 @@ Exit codes: 0 done or alive, 1 refused, dead, changed or unknown, 2 wrong usage.
 	}
 	root.SetVersionTemplate("flow-agents {{.Version}}\n")
 	root.SetFlagErrorFunc(usage)
-	root.AddCommand(env.initCommand(), env.uninstallCommand(), env.upgradeCommand(), env.statusCommand(), env.versionCommand())
-	for _, c := range root.Commands() {
-		args := c.Args
-		c.Args = func(cmd *cobra.Command, given []string) error { return usage(cmd, args(cmd, given)) }
-	}
-	rootArgs := root.Args
-	root.Args = func(cmd *cobra.Command, given []string) error { return usage(cmd, rootArgs(cmd, given)) }
+	root.AddCommand(env.initCommand(), env.uninstallCommand(), env.upgradeCommand(), env.statusCommand(), env.workflowCommand(), env.versionCommand())
+	markUsage(root)
 	return root
+}
+
+// markUsage makes wrong arguments of a command and those below it errors of the
+// command line.
+func markUsage(c *cobra.Command) {
+	args := c.Args
+	c.Args = func(cmd *cobra.Command, given []string) error { return usage(cmd, args(cmd, given)) }
+	for _, sub := range c.Commands() {
+		markUsage(sub)
+	}
 }
 
 // usage marks an error as one of the command line.

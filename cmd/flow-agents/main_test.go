@@ -91,6 +91,10 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	shipped, err := filepath.Abs("../../bundles")
+	if err != nil {
+		t.Fatal(err)
+	}
 	newer := newerRelease(t, bundles)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -103,6 +107,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("USERPROFILE", home)
 			env.Setenv(bundlesVar, bundles)
 			env.Setenv("BUNDLES", bundles)
+			env.Setenv("SHIPPED", shipped)
 			// A stand-in for the hook binary.
 			hook := filepath.Join(env.WorkDir, "hook")
 			env.Setenv("HOOK", hook)

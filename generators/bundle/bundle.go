@@ -42,6 +42,7 @@ type detect struct {
 	Env     []string `json:"env"`
 	Project []string `json:"project"`
 	User    []string `json:"user"`
+	Session []string `json:"session"`
 }
 
 type file struct {
@@ -94,7 +95,7 @@ func Emit(c *model.Catalog, h model.Host) (fileset.Set, error) {
 		SchemaVersion: 1,
 		Target:        target{h.ID, h.Title, h.Kind},
 		Tested:        h.Tested,
-		Detect:        detect{list(h.Detect.Env), list(h.Detect.Project), list(h.Detect.User)},
+		Detect:        detect{list(h.Detect.Env), list(h.Detect.Project), list(h.Detect.User), list(h.Detect.Session)},
 		Home:          h.Home,
 		Surfaces:      tables.SurfaceOrder(h),
 		Files:         []file{},

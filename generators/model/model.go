@@ -300,6 +300,7 @@ type Detect struct {
 	Env     []string `json:"env"`
 	Project []string `json:"project"`
 	User    []string `json:"user"`
+	Session []string `json:"session"`
 }
 
 // Home is a host's folder in the user's home.

@@ -70,6 +70,9 @@ type Detect struct {
 	Env     []string `json:"env"`
 	Project []string `json:"project"`
 	User    []string `json:"user"`
+	// Session are variables in which commands that an agent runs find the id of
+	// the session.
+	Session []string `json:"session"`
 }
 
 // Home is the host's own folder: what Env holds, else Dir below the user's home.

@@ -165,6 +165,22 @@ func (t Tail) Last(n int) []byte {
 	return b[:n]
 }
 
+// ErrBusy: another process held a lock all the time.
+var ErrBusy = errors.New("another process is at work on it; try again")
+
+// Lock takes the lock of a file that is there for nothing else, and makes it
+// if it is missing. It waits for as long as an append would.
+func Lock(path string) (unlock func(), err error) {
+	f, err := open(path, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	if !wait(f) {
+		return nil, errors.Join(ErrBusy, f.Close())
+	}
+	return func() { _ = f.Close() }, nil
+}
+
 func wait(f *os.File) bool {
 	for pause, left := 100*time.Microsecond, lockWait; left > 0; left -= pause {
 		if lock(f) {

@@ -136,7 +136,7 @@ func (s Store) pointer(dir, name string) (Pointer, bool) {
 		}
 		p.Slug = slug
 	}
-	if !validSlug(p.Slug) {
+	if !ValidSlug(p.Slug) {
 		return Pointer{}, false
 	}
 	if info, err := os.Lstat(path); err == nil {
@@ -153,10 +153,11 @@ func slugOf(artifactDir, stateDir string) (string, bool) {
 	if !ok {
 		rest, ok = strings.CutPrefix(d, filepath.ToSlash(stateDir)+"/")
 	}
-	return rest, ok && validSlug(rest)
+	return rest, ok && ValidSlug(rest)
 }
 
-func validSlug(s string) bool {
+// ValidSlug reports whether a task may be called that.
+func ValidSlug(s string) bool {
 	if s == "" || len(s) > 128 || s[0] == '.' || s[0] == '-' || s == "current" || s == "assignment" || s == "liveness" {
 		return false
 	}

@@ -185,10 +185,16 @@ func (s Store) Find(actor string, adopt bool) (Found, bool, error) {
 // open calls f for each task that is not finished until f returns false, the
 // one whose state was written last first.
 func (s Store) open(f func(Task) bool) {
+	s.Tasks(func(t Task) bool { return !t.Open() || f(t) })
+}
+
+// Tasks calls f for each task, finished or not, until it returns false, the one
+// whose state was written last first.
+func (s Store) Tasks(f func(Task) bool) {
 	var files []stamped
 	list, _ := disk.List(s.dir, maxNames)
 	for _, e := range list {
-		if !e.IsDir() || !validSlug(e.Name()) {
+		if !e.IsDir() || !ValidSlug(e.Name()) {
 			continue
 		}
 		info, err := os.Lstat(filepath.Join(s.dir, e.Name(), "state.json"))
@@ -198,7 +204,7 @@ func (s Store) open(f func(Task) bool) {
 	}
 	newestFirst(files, func(name string) bool {
 		t, ok := s.task(name)
-		return !ok || !t.Open() || f(t)
+		return !ok || f(t)
 	})
 }
 
@@ -281,6 +287,27 @@ func (s Store) actors() actors {
 	})
 	a.partial = more || !all
 	return a
+}
+
+// Live lists the pointers of the actors that are at work now, the one that was
+// heard of last first.
+func (s Store) Live() []Pointer {
+	dir := s.pointers()
+	list, _ := disk.List(dir, maxNames)
+	var alive []stamped
+	for _, e := range list {
+		if info, err := e.Info(); err == nil && e.Type().IsRegular() && ours(e.Name()) && info.Size() <= maxPointer && s.live(info.ModTime()) {
+			alive = append(alive, stamped{e.Name(), info.ModTime().UnixNano(), info.Size()})
+		}
+	}
+	var out []Pointer
+	newestFirst(alive, func(name string) bool {
+		if p, ok := s.pointer(dir, name); ok {
+			out = append(out, p)
+		}
+		return true
+	})
+	return out
 }
 
 // ours reports whether a name is one that PointerName gives.

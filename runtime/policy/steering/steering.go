@@ -58,7 +58,7 @@ func Decide(e *event.Event, v workspace.View, s workflow.Store, stateful bool) (
 	case e.Kind == event.AgentSpawn:
 		if ok && found.Task.Open() {
 			rule = RuleResume
-			t.resume(s, found, workflow.Actor(e.Host, e.Session))
+			t.resume(s, found, workflow.Actor(e.Host, e.Session), v.Home)
 		}
 	case e.Kind == event.PostToolUse:
 		if ok && found.Task.Open() && !e.Call.Pending {
@@ -122,7 +122,9 @@ func (t *teller) prompt(s workflow.Store, f workflow.Found) {
 	t.critique(s, f.Task.Slug)
 }
 
-func (t *teller) resume(s workflow.Store, f workflow.Found, actor string) {
+// resume grounds a session. home is the machine's folder, where the program is
+// that writes the state.
+func (t *teller) resume(s workflow.Store, f workflow.Found, actor, home string) {
 	slug := f.Task.Slug
 	t.say("RESUME: " + slug + " is the open task of this work tree; its state on disk outlives the conversation.")
 	t.adopted(f)
@@ -144,7 +146,11 @@ func (t *teller) resume(s workflow.Store, f workflow.Found, actor string) {
 		t.say(line)
 	}
 	t.field("ACTOR", text.Line(actor, maxActor))
-	t.say("Read the state before you act on it, and record what changes with advance-state.")
+	program := "flow-agents"
+	if home != "" {
+		program = filepath.Join(home, "bin", program)
+	}
+	t.say("Read the state before you act on it, and record what changes (advance-state): " + program + " workflow --help")
 }
 
 func (t *teller) delegate(k workflow.Task) {

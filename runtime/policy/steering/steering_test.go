@@ -92,7 +92,7 @@ func TestResume(t *testing.T) {
 	for _, want := range []string{
 		"RESUME: fix-login", "STATE: fix-login is status:in_progress", "Next: write the missing test", "Plan: .kontourai/flow-agents/fix-login/fix-login--deliver.md",
 		"First step: run the test", "Blocker: the key is missing", "Critique: required and fail; open findings: 1 high; first: no test.",
-		"Claims: 1 of 2 verified; open: c2 disputed", "ACTOR: h:s", "CONTEXT MAP: read docs/context-map.md",
+		"Claims: 1 of 2 verified; open: c2 disputed", "ACTOR: h:s", "(advance-state): flow-agents workflow --help", "CONTEXT MAP: read docs/context-map.md",
 	} {
 		require.Contains(t, d.Text, want)
 	}

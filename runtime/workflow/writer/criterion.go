@@ -1,0 +1,136 @@
+package writer
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// CriterionStatuses are the words of a criterion's status.
+var CriterionStatuses = []string{"pending", "pass", "fail", "not_verified", "accepted_gap"}
+
+// A Criterion is one thing that a task must fulfil.
+type Criterion struct {
+	ID          string      `json:"id"`
+	Description string      `json:"description"`
+	Status      string      `json:"status"`
+	Refs        []Reference `json:"evidence_refs"`
+}
+
+// A Reference says what proves a criterion. Of kind command, the excerpt is the
+// command.
+type Reference struct {
+	Kind    string `json:"kind"`
+	Summary string `json:"summary"`
+	Excerpt string `json:"excerpt,omitempty"`
+}
+
+// Command is the reference to a command that proves something.
+func Command(command string) Reference {
+	return Reference{Kind: "command", Summary: "this command succeeds", Excerpt: command}
+}
+
+// numbered checks new criteria and gives ids to those without: AC1, AC2.
+func numbered(list []Criterion) ([]Criterion, error) {
+	out := make([]Criterion, 0, len(list))
+	seen := map[string]bool{}
+	for i, c := range list {
+		var err error
+		if c.Description, err = clean("criterion "+strconv.Itoa(i+1), c.Description); err != nil {
+			return nil, err
+		}
+		if c.ID == "" {
+			c.ID = "AC" + strconv.Itoa(i+1)
+		}
+		if seen[c.ID] {
+			return nil, fmt.Errorf("two criteria are called %s", c.ID)
+		}
+		seen[c.ID] = true
+		c.Status = "pending"
+		if c.Refs == nil {
+			c.Refs = []Reference{}
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// criteria reads a task's criteria, both as documents, which keep what others
+// wrote into them, and as far as this package knows them.
+func (w *Writer) criteria(slug string) ([]*document, []Criterion, error) {
+	d, err := w.read(w.path(slug, "acceptance.json"))
+	if err != nil {
+		return nil, nil, err
+	}
+	var docs []*document
+	if d.index("criteria") >= 0 && !d.get("criteria", &docs) {
+		return nil, nil, fmt.Errorf("%s: criteria must be a list of objects", w.show(w.path(slug, "acceptance.json")))
+	}
+	known := make([]Criterion, len(docs))
+	for i, c := range docs {
+		c.get("id", &known[i].ID)
+		c.get("description", &known[i].Description)
+		c.get("status", &known[i].Status)
+		c.get("evidence_refs", &known[i].Refs)
+	}
+	return docs, known, nil
+}
+
+// Criterion sets the status of a criterion, or adds one that is described. A
+// reference, if there is one, is added to what proves it.
+func (w *Writer) Criterion(slug string, c Criterion) error {
+	if err := oneOf("the status", c.Status, CriterionStatuses); err != nil {
+		return err
+	}
+	return w.change(func() error {
+		slug, state, err := w.pick(slug)
+		if err != nil {
+			return err
+		}
+		docs, known, err := w.criteria(slug)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(known, func(k Criterion) bool { return k.ID == c.ID })
+		if i < 0 {
+			text, err := clean("the description", c.Description)
+			if err != nil {
+				return fmt.Errorf("%s has no criterion %q, only %s; to add it, describe it: %w", slug, c.ID, ids(known), err)
+			}
+			d := &document{}
+			d.set("id", c.ID)
+			d.set("description", text)
+			docs, known, i = append(docs, d), append(known, Criterion{}), len(docs)
+		}
+		docs[i].set("status", c.Status)
+		docs[i].set("evidence_refs", append(append([]Reference{}, known[i].Refs...), c.Refs...))
+		path := w.path(slug, "acceptance.json")
+		a, err := w.read(path)
+		if err != nil {
+			return err
+		}
+		if len(a.members) == 0 {
+			a.set("schema_version", "1.0")
+			a.set("task_slug", slug)
+		}
+		a.set("criteria", docs)
+		if err := w.write(path, a); err != nil {
+			return err
+		}
+		return w.save(slug, state)
+	})
+}
+
+func ids(list []Criterion) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	out := ""
+	for i, c := range list {
+		if i > 0 {
+			out += ", "
+		}
+		out += c.ID
+	}
+	return out
+}

@@ -1,0 +1,167 @@
+// Package writer changes the state of tasks on disk: the sanctioned way to do
+// so, for people, agents and other programs alike. The files and their formats
+// are those that package workflow reads; schema/workflow.cue describes them.
+//
+// Every change is made under one lock per work tree and replaces whole files,
+// state.json last, so that a reader sees a task as it was or as it is. Members
+// of a file that this package doesn't know stay as they are.
+package writer
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/flow-agents/flow-agents/runtime/disk"
+	"github.com/flow-agents/flow-agents/runtime/text"
+	"github.com/flow-agents/flow-agents/runtime/workflow"
+)
+
+// Errors that a caller may want to tell apart.
+var (
+	// ErrNoTask: the actor has no open task.
+	ErrNoTask = errors.New("no open task")
+	// ErrNotDone: the task can't be called done yet.
+	ErrNotDone = errors.New("not done yet")
+)
+
+// maxText is the longest text in bytes that a field takes; what is longer is an
+// error rather than a text that ends in the middle.
+const maxText = 4000
+
+// A Writer changes the tasks of one work tree on behalf of one actor.
+type Writer struct {
+	root, dir, actor string
+	now              func() time.Time
+}
+
+// Open returns the writer of a work tree for an actor, which must not be empty.
+func Open(root, actor string, now func() time.Time) (*Writer, error) {
+	if actor == "" {
+		return nil, errors.New("it isn't known who is at work")
+	}
+	return &Writer{root, filepath.Join(root, workflow.Dir), actor, now}, nil
+}
+
+// change runs f with the work tree locked.
+func (w *Writer) change(f func() error) error {
+	for _, dir := range []string{filepath.Dir(w.dir), w.dir} {
+		if err := os.Mkdir(dir, 0o755); err != nil && !os.IsExist(err) {
+			return err
+		}
+		if !disk.IsFolder(dir) {
+			return fmt.Errorf("%s is not a folder of its own: nothing is written through a link", w.show(dir))
+		}
+	}
+	unlock, err := disk.Lock(filepath.Join(w.dir, ".lock"))
+	if err != nil {
+		return fmt.Errorf("%s: %w", w.show(filepath.Join(w.dir, ".lock")), err)
+	}
+	defer unlock()
+	return f()
+}
+
+// Active is the slug of the task that the actor works on.
+func (w *Writer) Active() (string, error) {
+	s, ok := workflow.Open(w.root, w.now())
+	if !ok {
+		return "", fmt.Errorf("%w: %s has none; flow-agents workflow start SLUG begins one", ErrNoTask, workflow.Dir)
+	}
+	f, ok, err := s.Find(w.actor, false)
+	switch {
+	case err != nil:
+		return "", err
+	case !ok:
+		return "", fmt.Errorf("%w here; flow-agents workflow start SLUG begins one", ErrNoTask)
+	case !f.Mine:
+		return "", fmt.Errorf("%w of yours: %s is at work on %s; flow-agents workflow resume %s takes it over", ErrNoTask, f.Owner, f.Task.Slug, f.Task.Slug)
+	}
+	return f.Task.Slug, nil
+}
+
+// pick is the task that is named, else the active one, with its state.
+func (w *Writer) pick(slug string) (string, *document, error) {
+	var err error
+	if slug == "" {
+		if slug, err = w.Active(); err != nil {
+			return "", nil, err
+		}
+	}
+	if !workflow.ValidSlug(slug) {
+		return "", nil, badSlug(slug)
+	}
+	if !disk.IsFolder(filepath.Join(w.dir, slug)) {
+		return "", nil, fmt.Errorf("%w called %s; flow-agents workflow status lists them", ErrNoTask, slug)
+	}
+	state, err := w.read(w.path(slug, "state.json"))
+	if err == nil && len(state.members) == 0 {
+		err = fmt.Errorf("%s is missing; flow-agents workflow start %s writes it", w.show(w.path(slug, "state.json")), slug)
+	}
+	return slug, state, err
+}
+
+func badSlug(slug string) error {
+	return fmt.Errorf("%q can't be a task's name: use letters, digits, '.', '_' and '-', and begin with a letter or digit", slug)
+}
+
+func (w *Writer) path(slug, name string) string { return filepath.Join(w.dir, slug, name) }
+
+func (w *Writer) stamp() string { return w.now().UTC().Format(time.RFC3339) }
+
+// save stamps a task's state and writes it.
+func (w *Writer) save(slug string, state *document) error {
+	state.set("updated_at", w.stamp())
+	return w.write(w.path(slug, "state.json"), state)
+}
+
+// point makes a task the actor's, and the work tree's current one.
+func (w *Writer) point(slug, source string) error {
+	d := &document{}
+	d.set("active_slug", slug)
+	d.set("artifact_dir", workflow.Dir+"/"+slug)
+	d.set("owner", text.Line(w.actor, 240))
+	d.set("source", source)
+	d.set("updated_at", w.stamp())
+	dir := filepath.Join(w.dir, "current")
+	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
+		return err
+	}
+	if !disk.IsFolder(dir) {
+		return fmt.Errorf("%s is not a folder of its own: nothing is written through a link", w.show(dir))
+	}
+	path := filepath.Join(dir, workflow.PointerName(w.actor))
+	if err := w.write(path, d); err != nil {
+		return err
+	}
+	// That the actor is alive is told by this time.
+	if err := os.Chtimes(path, w.now(), w.now()); err != nil {
+		return err
+	}
+	return w.write(filepath.Join(w.dir, "current.json"), d)
+}
+
+// clean checks a text that a person or an agent gave: it must be there and
+// whole.
+func clean(what, s string) (string, error) {
+	s = strings.TrimSpace(text.Clean(s))
+	switch {
+	case s == "":
+		return "", fmt.Errorf("%s is empty", what)
+	case len(s) > maxText:
+		return "", fmt.Errorf("%s has %d bytes; the limit is %d", what, len(s), maxText)
+	}
+	return s, nil
+}
+
+// oneOf checks a word against those that may stand there.
+func oneOf(what, word string, words []string) error {
+	for _, w := range words {
+		if w == word {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is %q; it must be one of %s", what, word, strings.Join(words, ", "))
+}
