@@ -39,10 +39,17 @@ type Rules struct {
 	// Mode is Enforce or Observe, ModeFrom what says so.
 	Mode     string `json:"mode"`
 	ModeFrom string `json:"mode_from"`
-	// Off are the policies that don't run.
-	Off []string `json:"policies_off"`
+	// Off are the policies that don't run, and why.
+	Off []PolicyOff `json:"policies_off"`
 	// Problems are settings that the hook leaves out.
 	Problems []string `json:"problems"`
+}
+
+// A PolicyOff is a policy that doesn't run. From is the variable, the file or the
+// profile that says so.
+type PolicyOff struct {
+	Policy string `json:"policy"`
+	From   string `json:"from"`
 }
 
 // HostStatus is one host in one scope.
@@ -111,7 +118,7 @@ func (in *Installer) Rules(root string) Rules {
 	v := workspace.Open(root)
 	v.Home = in.Machine
 	s := settings.Load(v)
-	r := Rules{Mode: Enforce, ModeFrom: "default", Off: []string{}, Problems: []string{}}
+	r := Rules{Mode: Enforce, ModeFrom: "default", Off: []PolicyOff{}, Problems: []string{}}
 	if s.Observe {
 		r.Mode, r.ModeFrom = Observe, in.show("", in.settings())
 	}
@@ -119,8 +126,8 @@ func (in *Installer) Rules(root string) Rules {
 		r.ModeFrom = "FLOW_AGENTS_MODE"
 	}
 	for _, p := range tables.Policies {
-		if p.Enforced && !s.Runs(p.ID, p.Profiles) {
-			r.Off = append(r.Off, p.ID)
+		if from := s.Off(p.ID, p.Profiles); p.Enforced && from != "" {
+			r.Off = append(r.Off, PolicyOff{p.ID, from})
 		}
 	}
 	r.Problems = append(r.Problems, s.Problems...)

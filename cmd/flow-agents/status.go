@@ -60,8 +60,8 @@ only the host knows of are listed as unknown, and don't count.`,
 
 func printStatus(w io.Writer, r *install.Report) {
 	fmt.Fprintf(w, "%s (%s mode, from %s)\n", r.Root, r.Mode, r.ModeFrom)
-	if len(r.Off) > 0 {
-		fmt.Fprintf(w, "  %-10s %s\n", "off", strings.Join(r.Off, ", "))
+	for _, off := range r.Off {
+		fmt.Fprintf(w, "  %-10s %s, by %s\n", "off", off.Policy, off.From)
 	}
 	for _, p := range r.Problems {
 		fmt.Fprintf(w, "  %-10s %s\n", "ignored", p)

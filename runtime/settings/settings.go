@@ -9,12 +9,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/flow-agents/flow-agents/runtime/disk"
 	"github.com/flow-agents/flow-agents/runtime/jsontext"
+	"github.com/flow-agents/flow-agents/runtime/tables"
 	"github.com/flow-agents/flow-agents/runtime/text"
 	"github.com/flow-agents/flow-agents/runtime/workspace"
 )
@@ -42,10 +42,12 @@ const (
 
 // Settings is what holds for one event.
 type Settings struct {
-	// Profile is one of Minimal, Standard, Strict.
-	Profile uint8
-	// Disabled are the ids of policies that never run.
-	Disabled []string
+	// Profile is one of Minimal, Standard, Strict; ProfileFrom says who chose
+	// it, empty for nobody.
+	Profile     uint8
+	ProfileFrom string
+	// Disabled are policies that never run.
+	Disabled []Disabled
 	// FailClosed: an error of our own refuses a tool call, where the host can
 	// be told.
 	FailClosed bool
@@ -55,9 +57,13 @@ type Settings struct {
 	Rules     []Rule
 	Telemetry Telemetry
 
-	// Problems of the files, for the local log.
+	// Problems of the files and of the environment, for the local log.
 	Problems []string
 }
+
+// A Disabled is the id of a policy that never runs, and what says so: a file's
+// path or a variable's name.
+type Disabled struct{ ID, From string }
 
 // A Rule adds to config protection, or takes away from it.
 type Rule struct {
@@ -120,49 +126,93 @@ func Load(v workspace.View) Settings {
 }
 
 func (s *Settings) environment() {
-	if p := profile(os.Getenv("SA_HOOK_PROFILE")); p != 0 {
-		s.Profile = p
+	if word := os.Getenv("SA_HOOK_PROFILE"); word != "" {
+		if p := profile(word); p != 0 {
+			s.Profile, s.ProfileFrom = p, "SA_HOOK_PROFILE"
+		} else {
+			s.misspelt("SA_HOOK_PROFILE", word, "minimal, standard or strict")
+		}
 	}
 	for id := range strings.SplitSeq(os.Getenv("SA_DISABLED_HOOKS"), ",") {
-		s.disable(id)
+		if !s.disable(id, "SA_DISABLED_HOOKS") {
+			s.misspelt("SA_DISABLED_HOOKS", id, policies())
+		}
 	}
-	switch strings.ToLower(strings.TrimSpace(os.Getenv("FLOW_AGENTS_MODE"))) {
+	switch word := os.Getenv("FLOW_AGENTS_MODE"); strings.ToLower(strings.TrimSpace(word)) {
 	case "observe":
 		s.Observe = true
 	case "enforce":
 		s.Observe = false
+	case "":
+	default:
+		s.misspelt("FLOW_AGENTS_MODE", word, "enforce or observe")
+	}
+	if word := os.Getenv("SA_HOOK_INPUT_MAX_BYTES"); word != "" {
+		if n, err := strconv.Atoi(word); err != nil || n <= 0 {
+			s.misspelt("SA_HOOK_INPUT_MAX_BYTES", word, "a number of bytes")
+		}
 	}
 	if dir := os.Getenv("TELEMETRY_DATA_DIR"); dir != "" {
 		s.Telemetry.Dir, s.Telemetry.From = dir, Environment
 	}
 }
 
-// Disabled ids are accepted as older tooling writes them: with the event in
-// front and the script's suffix behind.
-func (s *Settings) disable(id string) {
+// misspelt notes a variable that counts as not set.
+func (s *Settings) misspelt(name, word, want string) {
+	if len(s.Problems) > 3*maxProblems {
+		return // a list of nothing but mistakes
+	}
+	s.Problems = append(s.Problems, name+" has "+strconv.Quote(text.Line(word, 100))+", which counts for nothing; it takes "+want)
+}
+
+// disable takes an id as older tooling writes it, too: with the event in front
+// and the script's suffix behind. It reports whether there is such a policy;
+// an empty id asks for none.
+func (s *Settings) disable(id, from string) bool {
 	id = strings.ToLower(strings.TrimSpace(id))
 	for _, p := range []string{"pre:", "post:", "stop:"} {
 		id = strings.TrimPrefix(id, p)
 	}
-	if id = strings.TrimSuffix(id, ".js"); id != "" {
-		s.Disabled = append(s.Disabled, id)
+	id = strings.TrimSuffix(id, ".js")
+	for i := range tables.Policies {
+		if tables.Policies[i].ID == id {
+			s.Disabled = append(s.Disabled, Disabled{id, from})
+			return true
+		}
 	}
+	return id == ""
+}
+
+// policies lists the ids of all.
+func policies() string {
+	var ids []string
+	for i := range tables.Policies {
+		ids = append(ids, tables.Policies[i].ID)
+	}
+	return strings.Join(ids, ", ")
 }
 
 // Runs reports whether a policy with the given id and set of profiles runs.
 // Strict runs everything; standard what lists standard or strict; minimal only
 // what lists minimal.
-func (s *Settings) Runs(id string, profiles uint8) bool {
-	if slices.Contains(s.Disabled, id) {
-		return false
+func (s *Settings) Runs(id string, profiles uint8) bool { return s.Off(id, profiles) == "" }
+
+// Off is why a policy doesn't run: what disables it, or the profile that leaves
+// it out; empty for one that runs.
+func (s *Settings) Off(id string, profiles uint8) string {
+	for _, d := range s.Disabled {
+		if d.ID == id {
+			return d.From
+		}
 	}
-	switch s.Profile {
-	case Strict:
-		return true
-	case Standard:
-		return profiles&(Standard|Strict) != 0
+	runs := s.Profile == Strict || profiles&Minimal != 0
+	if s.Profile == Standard {
+		runs = profiles&(Standard|Strict) != 0
 	}
-	return profiles&Minimal != 0
+	if runs {
+		return ""
+	}
+	return "the profile of " + s.ProfileFrom
 }
 
 func profile(word string) uint8 {
@@ -238,7 +288,7 @@ func (l *loader) key(f jsontext.Field) bool {
 		case p == 0:
 			l.problem("profile must be minimal, standard or strict")
 		case l.user || p > s.Profile:
-			s.Profile = p
+			s.Profile, s.ProfileFrom = p, l.file
 		case p < s.Profile:
 			l.loosens("profile")
 		}
@@ -247,7 +297,11 @@ func (l *loader) key(f jsontext.Field) bool {
 			l.loosens("disabled_hooks")
 			break
 		}
-		l.strings(f, s.disable)
+		l.strings(f, func(id string) {
+			if !s.disable(id, l.file) {
+				l.problem("disabled_hooks: there is no policy " + text.Line(id, 100) + ", only " + policies())
+			}
+		})
 	case f.Is("fail_closed"):
 		on, ok := v.Bool()
 		switch {

@@ -69,11 +69,34 @@ func TestRuns(t *testing.T) {
 		s := Settings{Profile: c.profile}
 		require.Equal(t, c.want, s.Runs("x", c.lists), "%+v", c)
 	}
-	s := load(t, `{"disabled_hooks":["quality-gate"]}`, "", "SA_DISABLED_HOOKS", " Pre:Config-Protection.js,, stop:x ,workflow-steering")
-	for _, id := range []string{"quality-gate", "config-protection", "x", "workflow-steering"} {
+	s := load(t, `{"disabled_hooks":["quality-gate"]}`, "", "SA_DISABLED_HOOKS", " Pre:Config-Protection.js,, stop:stop-goal-fit ,workflow-steering,x")
+	for _, id := range []string{"quality-gate", "config-protection", "stop-goal-fit", "workflow-steering"} {
 		require.False(t, s.Runs(id, 7), id)
 	}
 	require.True(t, s.Runs("evidence-capture", 7))
+	require.Equal(t, "SA_DISABLED_HOOKS", s.Off("config-protection", 7))
+	require.Regexp(t, `home.*settings\.json$`, s.Off("quality-gate", 7))
+	require.Len(t, s.Problems, 1)
+	require.Contains(t, s.Problems[0], `SA_DISABLED_HOOKS has "x", which counts for nothing; it takes workflow-steering, quality-gate`)
+	s = load(t, "", "", "SA_HOOK_PROFILE", "minimal")
+	require.Equal(t, "the profile of SA_HOOK_PROFILE", s.Off("quality-gate", Standard))
+}
+
+// A word that nobody knows changes nothing, and is named.
+func TestMisspeltEnvironment(t *testing.T) {
+	for name, c := range map[string]struct{ word, want string }{
+		"FLOW_AGENTS_MODE":        {"obsreve", `FLOW_AGENTS_MODE has "obsreve", which counts for nothing; it takes enforce or observe`},
+		"SA_HOOK_PROFILE":         {"default", `SA_HOOK_PROFILE has "default", which counts for nothing; it takes minimal, standard or strict`},
+		"SA_HOOK_INPUT_MAX_BYTES": {"1 MB", `SA_HOOK_INPUT_MAX_BYTES has "1 MB", which counts for nothing; it takes a number of bytes`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := load(t, "", "", name, c.word)
+			require.Equal(t, []string{c.want}, s.Problems)
+			s.Problems = nil
+			require.Equal(t, Settings{Profile: Standard}, s)
+		})
+	}
+	require.Less(t, len(load(t, "", "", "SA_DISABLED_HOOKS", strings.Repeat("x,", 9000)).Problems), 100)
 }
 
 // The project's file may make things stricter, never looser.
@@ -99,9 +122,9 @@ func TestProjectOnlyTightens(t *testing.T) {
 }
 
 func TestUserLoosens(t *testing.T) {
-	s := load(t, `{"$schema":"x","schema_version":1,"disabled_hooks":["a"],"telemetry":{"enabled":false,"data_dir":"/t"},"observe":["/other","ROOT"],
+	s := load(t, `{"$schema":"x","schema_version":1,"disabled_hooks":["quality-gate"],"telemetry":{"enabled":false,"data_dir":"/t"},"observe":["/other","ROOT"],
 		"config_protection":{"rules":[{"glob":".prettierrc","mode":"allow"},{"glob":"x"}]}}`, `{"telemetry":{"data_dir":"p"},"config_protection":{"rules":[{"glob":"y","mode":"deny"}]}}`)
-	require.Equal(t, []string{"a"}, s.Disabled)
+	require.Len(t, s.Disabled, 1)
 	require.True(t, s.Observe)
 	require.Equal(t, Telemetry{Off: true, Dir: "/t", From: User}, s.Telemetry)
 	require.Equal(t, []Rule{{Glob: ".prettierrc", Mode: Allow, User: true}, {Glob: "x", User: true}, {Glob: "y"}}, s.Rules)
@@ -130,7 +153,7 @@ func TestBounds(t *testing.T) {
 	require.Contains(t, all(s), "only the first 500 count")
 	require.Len(t, s.Problems, 1)
 
-	s = load(t, `{"disabled_hooks":[`+repeat(9_000, `"x"`)+`],"disabled_hooks":["y"],"observe":[`+repeat(9_000, `"/"`)+`]}`, "")
+	s = load(t, `{"disabled_hooks":[`+repeat(9_000, `"quality-gate"`)+`],"disabled_hooks":["y"],"observe":[`+repeat(9_000, `"/"`)+`]}`, "")
 	require.Len(t, s.Disabled, maxList)
 	require.Contains(t, all(s), "disabled_hooks: only the first 200 entries count")
 	require.Contains(t, all(s), "observe: only the first 200 entries count")
