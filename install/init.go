@@ -41,6 +41,9 @@ func (p *planner) planInit() error {
 		return err
 	}
 	p.forgetEarlier()
+	if p.req.Scope != bundle.User && !inGit(p.req.Root) {
+		p.Notes = append(p.Notes, "This folder is in no git repository. The hooks hold for sessions that start in it; if you meant a repository, uninstall here and run init there.")
+	}
 	if p.req.Scope == bundle.Project {
 		if err := p.initSettings(); err != nil {
 			return err
@@ -53,6 +56,21 @@ func (p *planner) planInit() error {
 		return nil // all of it came with the repository
 	}
 	return p.saveLedger(rankLedger)
+}
+
+// inGit reports whether a folder is in a git work tree: .git is a folder, or in
+// a worktree or submodule a file.
+func inGit(dir string) bool {
+	for {
+		if exists(filepath.Join(dir, ".git")) {
+			return true
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return false
+		}
+		dir = up
+	}
 }
 
 func (p *planner) initHost(b *bundle.Bundle) error {

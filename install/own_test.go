@@ -251,10 +251,15 @@ func TestUninstallWithBrokenSettings(t *testing.T) {
 	w := newWorld(t)
 	w.init(w.request("claude-code"))
 	w.write(".telemetry/full.jsonl", []byte("{}\n"))
+	w.write(".kontourai/flow-agents/x/state.json", []byte("{}\n"))
 	require.NoError(t, os.WriteFile(filepath.Join(w.Machine, "settings.json"), []byte("{ // mine\n}"), 0o600))
 	plan := w.uninstall(w.request())
 	require.NoFileExists(t, filepath.Join(w.root, ".claude/settings.json"))
 	require.Equal(t, "~/.flow-agents/settings.json:1:3: a comment is not JSON, so flow-agents-hook ignores this whole file; remove it", plan.Findings[0].String())
-	require.Equal(t, []string{".telemetry stays, with what was recorded; remove it if you don't need it"}, plan.Notes)
+	require.Equal(t, []string{
+		".telemetry stays, with what was recorded; remove it if you don't need it",
+		".kontourai/flow-agents stays, with the state of tasks; remove it if you don't need it",
+		"~/.flow-agents stays, with the programs and your own settings, for other projects; remove it when none uses them",
+	}, plan.Notes)
 	require.FileExists(t, filepath.Join(w.root, ".telemetry/full.jsonl"))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/flow-agents/flow-agents/install/atomicfile"
 	"github.com/flow-agents/flow-agents/install/bundle"
 	"github.com/flow-agents/flow-agents/install/jsonedit"
+	"github.com/flow-agents/flow-agents/runtime/workflow"
 )
 
 func (p *planner) planUninstall() error {
@@ -40,14 +41,29 @@ func (p *planner) planUninstall() error {
 			// The hooks go all the same.
 			p.Findings = append(p.Findings, p.in.fault("", p.in.show("", p.in.settings()), err))
 		}
-		if records := filepath.Join(p.req.Root, ".telemetry"); exists(records) && len(bundles) > 0 {
-			p.Notes = append(p.Notes, ".telemetry stays, with what was recorded; remove it if you don't need it")
-		}
+	}
+	if len(bundles) > 0 && !p.hostsLeft() {
+		p.noteRest()
 	}
 	if err := p.saveLedger(rankCleanup); err != nil {
 		return err
 	}
 	return p.removeState()
+}
+
+// noteRest says what stays when the last host goes: what people and sessions
+// made, and what other projects use.
+func (p *planner) noteRest() {
+	note := func(path, what string) {
+		if exists(path) {
+			p.Notes = append(p.Notes, p.in.show(p.req.Root, path)+" stays, "+what)
+		}
+	}
+	if p.req.Scope != bundle.User {
+		note(filepath.Join(p.req.Root, ".telemetry"), "with what was recorded; remove it if you don't need it")
+		note(filepath.Join(p.req.Root, filepath.FromSlash(workflow.Dir)), "with the state of tasks; remove it if you don't need it")
+	}
+	note(p.in.Machine, "with the programs and your own settings, for other projects; remove it when none uses them")
 }
 
 // hostsLeft reports whether the ledger still has a host, or another scope of

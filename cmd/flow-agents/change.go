@@ -68,7 +68,7 @@ func (env environment) init(cmd *cobra.Command, c *change) error {
 	if err != nil {
 		return err
 	}
-	ask := !c.yes && env.terminal
+	ask := !c.yes && !c.dryRun && env.terminal
 	if len(req.Hosts) == 0 {
 		if req.Hosts, err = env.detect(cmd, in, req, c.yes || c.dryRun, ask); err != nil {
 			return err

@@ -158,7 +158,11 @@ func printNext(w io.Writer, in *install.Installer, c *change, plan *install.Plan
 		fmt.Fprintln(w, "Don't commit the files above: they name a path of this machine.")
 	}
 	if plan.Root != "" {
-		fmt.Fprintf(w, "Mode:   %s\n", in.Rules(plan.Root).Mode)
+		mode := in.Rules(plan.Root).Mode
+		if mode == install.Observe {
+			mode += ", in this folder on this machine only; a clone elsewhere enforces"
+		}
+		fmt.Fprintf(w, "Mode:   %s\n", mode)
 	}
 	fmt.Fprintf(w, "Check:  %s\n", in.CheckCommand(c.dest))
 }
