@@ -14,10 +14,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/flow-agents/flow-agents/generators/load"
+	"github.com/flow-agents/flow-agents/internal/golden"
 )
 
-// TestDemo plays one session of the real Claude Code and prints what the model
-// was told, for people who want to see a refusal before they install one.
+// eslint is the linter of the demo: the last release that reads .eslintrc.json
+// by itself.
+const eslint = "eslint@8.57.1"
+
+// TestDemo plays one session of the real Claude Code, with a real linter that
+// is red before and green after it, and prints what the model was told, for
+// people who want to see a refusal before they install one.
 func TestDemo(t *testing.T) {
 	if os.Getenv("DEMO") == "" {
 		t.Skip("DEMO is not set")
@@ -41,6 +47,19 @@ func TestDemo(t *testing.T) {
 	if r.Program, err = InstallHost(t.Context(), r.ID, r.Driver, "", cache); err != nil {
 		t.Skip(err)
 	}
+	linter := filepath.Join(cache, strings.ReplaceAll(eslint, "@", "-"))
+	program := filepath.Join(linter, "node_modules", ".bin", "eslint")
+	if _, err := os.Stat(program); err != nil {
+		if err := npmInstall(t.Context(), linter, eslint); err != nil {
+			t.Skip(err)
+		}
+	}
+	script, err := json.Marshal(program + " --format unix src")
+	require.NoError(t, err)
+	r.Host.Project["package.json"] = fmt.Sprintf("{\"private\": true, \"scripts\": {\"lint\": %s}}\n", script)
+	r.Host.Project[".eslintrc.json"] = `{"root": true, "parserOptions": {"ecmaVersion": 2022, "sourceType": "module"}, "rules": {"eqeqeq": "error"}}` + "\n"
+	r.Host.Project["src/admin.js"] = `export const isAdmin = (user) => user.role == "admin";` + "\n"
+
 	data, err := os.ReadFile("testdata/demo/demo.json")
 	require.NoError(t, err)
 	var c Case
@@ -52,13 +71,19 @@ func TestDemo(t *testing.T) {
 	}
 	requests, err := filepath.Glob(filepath.Join(r.LogDir, "demo", "1", "request-*.json"))
 	require.NoError(t, err)
-	fmt.Printf("$ flow-agents init --host claude-code --yes\n$ claude -p %q      # Claude Code %s\n\n", c.Steps[1].Prompt, r.Program.Version)
-	transcript(t, requests[len(requests)-1])
-	fmt.Printf("model  %s\n", c.Steps[1].Main[3][0].Say)
+	var b strings.Builder
+	fmt.Fprintf(&b, "$ flow-agents init --host claude-code --yes\n$ claude -p %q      # Claude Code %s\n\n", c.Steps[1].Prompt, r.Program.Version)
+	lines := transcript(t, requests[len(requests)-1])
+	require.Contains(t, lines[1], "Expected '===' and instead saw '=='", "the linter is red before")
+	require.Contains(t, lines[len(lines)-1], "lint passes", "and green after")
+	b.WriteString(strings.Join(lines, "\n"))
+	fmt.Fprintf(&b, "\nmodel  %s\n", c.Steps[1].Main[5][0].Say)
+	fmt.Print(b.String())
+	golden.Equal(t, "testdata/demo/transcript.txt", []byte(b.String()))
 }
 
-// transcript prints the conversation that the last request of a session holds.
-func transcript(t *testing.T, name string) {
+// transcript is the conversation that the last request of a session holds.
+func transcript(t *testing.T, name string) []string {
 	data, err := os.ReadFile(name)
 	require.NoError(t, err)
 	var req struct {
@@ -70,13 +95,15 @@ func transcript(t *testing.T, name string) {
 		}
 	}
 	require.NoError(t, json.Unmarshal(data, &req))
+	var out []string
 	for _, m := range req.Body.Messages {
 		var blocks []struct {
 			Type, Text, Name string
 			Input            struct {
-				Path string `json:"file_path"`
-				Old  string `json:"old_string"`
-				New  string `json:"new_string"`
+				Command string
+				Path    string `json:"file_path"`
+				Old     string `json:"old_string"`
+				New     string `json:"new_string"`
 			}
 			Content json.RawMessage
 		}
@@ -84,39 +111,37 @@ func transcript(t *testing.T, name string) {
 			continue
 		}
 		for _, b := range blocks {
+			in := b.Input
 			switch {
 			case b.Type == "text" && m.Role == "assistant":
-				fmt.Printf("model  %s\n", b.Text)
-			case b.Type == "tool_use" && b.Input.New != "":
-				fmt.Printf("model  %s %s: %s -> %s\n", b.Name, trim(b.Input.Path), b.Input.Old, b.Input.New)
-			case b.Type == "tool_use":
-				fmt.Printf("model  %s %s\n", b.Name, trim(b.Input.Path))
+				out = append(out, "model  "+b.Text)
+			case b.Type == "tool_use" && in.Command != "":
+				out = append(out, "model  "+b.Name+": "+in.Command)
+			case b.Type == "tool_use" && in.New != "":
+				out = append(out, fmt.Sprintf("model  %s %s: %s -> %s", b.Name, trim(in.Path), in.Old, in.New))
 			case b.Type == "tool_result":
 				var s string
-				if json.Unmarshal(b.Content, &s) == nil {
-					fmt.Printf("host   %s\n", wrap(trim(s)))
+				if json.Unmarshal(b.Content, &s) == nil && !strings.HasPrefix(strings.TrimSpace(s), "1\t") {
+					out = append(out, "host   "+wrap(trim(s)))
 				}
 			}
 		}
 	}
+	return out
 }
 
 // trim drops the throw-away folder from a text.
 func trim(s string) string {
 	if i := strings.Index(s, "/repo/"); i >= 0 {
-		if j := strings.LastIndexAny(s[:i], " \"'") + 1; j <= i {
+		if j := strings.LastIndexAny(s[:i], " \"'\n") + 1; j <= i {
 			return s[:j] + trim(s[i+len("/repo/"):])
 		}
 	}
 	return s
 }
 
-// wrap keeps a text to the width of a page; of long ones, such as a file that
-// was read, the first line is enough.
+// wrap keeps a text to the width of a page.
 func wrap(s string) string {
-	if first, rest, ok := strings.Cut(s, "\n"); ok && strings.TrimSpace(rest) != "" {
-		s = strings.TrimSpace(first) + " ..."
-	}
 	var b strings.Builder
 	col := 0
 	for w := range strings.FieldsSeq(s) {
@@ -127,5 +152,9 @@ func wrap(s string) string {
 		b.WriteString(w + " ")
 		col += len(w) + 1
 	}
-	return strings.TrimSpace(b.String())
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " ")
+	}
+	return strings.Join(lines, "\n")
 }

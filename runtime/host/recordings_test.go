@@ -17,7 +17,9 @@ import (
 	"github.com/flow-agents/flow-agents/runtime/tables"
 )
 
-const recordings = "../../conformance/recordings"
+// Where payloads are: those that hosts sent, and those that were put together
+// from what is known of hosts that could not be run.
+var folders = []string{"../../conformance/recordings", "../../conformance/derived"}
 
 // A recording is a payload that a host sent, or is documented to send.
 type recording struct {
@@ -29,7 +31,14 @@ type recording struct {
 // the file begins with the native event.
 func recorded(t testing.TB, h *tables.Host) []recording {
 	var out []recording
-	dir := filepath.Join(recordings, h.ID)
+	for _, f := range folders {
+		out = append(out, payloads(t, h, filepath.Join(f, h.ID))...)
+	}
+	return out
+}
+
+func payloads(t testing.TB, h *tables.Host, dir string) []recording {
+	var out []recording
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && path == dir:
