@@ -42,11 +42,13 @@ func Load(tree fs.FS, o load.Options, recordings ...fs.FS) (*load.Description, e
 	if err != nil {
 		return nil, err
 	}
+	d.Notes = append(d.Notes, d.Unfinished()...)
 	for _, s := range observe.Apply(d.Catalog, seen) {
 		d.Notes = append(d.Notes, d.At("hosts."+s.Host+".surfaces."+s.Surface+".events."+s.Event,
 			fmt.Sprintf("changed since acceptance saw it on %s, %s: its own claim counts until it is seen again", s.Run.Version, s.Run.On),
 			"run make acceptance-record HOST="+s.Host))
 	}
+	d.Notes.Sort()
 	return d, nil
 }
 

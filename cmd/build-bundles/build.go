@@ -66,6 +66,7 @@ func (b *build) run(*cobra.Command) error {
 	if err := b.pick(d.Catalog); err != nil {
 		return usage{err}
 	}
+	note(d)
 
 	b.step("render %d hosts", len(d.Catalog.Hosts))
 	text, err := generators.Text(d, src.fsys)

@@ -36,6 +36,7 @@ own place, with a hint below it where there is one.`,
 			if _, err := tables.Emit(d.Catalog); err != nil {
 				return report(err)
 			}
+			note(d)
 			fmt.Printf("%d hosts, %d events, %d policies: ok\n", len(d.Catalog.Hosts), len(d.Catalog.Events), len(d.Catalog.Policies))
 			return nil
 		},

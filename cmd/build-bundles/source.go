@@ -31,7 +31,8 @@ func findSource() (source, error) {
 	}
 	for {
 		mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-		if err == nil && strings.HasPrefix(string(mod), modulePath) {
+		// A go.mod alone may be a copy that somebody left.
+		if err == nil && strings.HasPrefix(string(mod), modulePath) && isDir(filepath.Join(dir, "schema")) {
 			return source{dir, os.DirFS(dir)}, nil
 		}
 		if up := filepath.Dir(dir); up != dir {
@@ -40,6 +41,11 @@ func findSource() (source, error) {
 		}
 		return source{"", flowagents.Sources}, nil
 	}
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // show names a file of the checkout the way that the user would.
@@ -112,6 +118,13 @@ func put(set fileset.Set, dir string) error {
 		fmt.Println(filepath.Join(dir, filepath.FromSlash(f.Path)))
 	}
 	return nil
+}
+
+// note prints what an author should know and may leave as it is.
+func note(d *load.Description) {
+	for _, n := range d.Notes {
+		fmt.Fprintf(os.Stderr, "note: %v\n", n)
+	}
 }
 
 // report prints the findings of a load, if err is that, and says so.

@@ -74,16 +74,13 @@ func document(c *model.Catalog, h model.Host) (object, error) {
 	}, nil
 }
 
-// grounds orders how a fact can be known, weakest first.
-var grounds = []string{"documented", "source", "recorded", "observed"}
-
 // RestsOn is the weakest ground among the facts that a host's level needs: its
 // session start, and every event that a policy is wired to.
 func RestsOn(c *model.Catalog, h model.Host) string {
-	weakest := len(grounds) - 1
+	weakest := len(model.Bases) - 1
 	for _, s := range h.Surfaces {
 		look := func(event string) {
-			if i := slices.Index(grounds, s.Events[event].Claim.Basis); i >= 0 {
+			if i := slices.Index(model.Bases, s.Events[event].Claim.Basis); i >= 0 {
 				weakest = min(weakest, i)
 			}
 		}
@@ -96,7 +93,7 @@ func RestsOn(c *model.Catalog, h model.Host) string {
 			}
 		}
 	}
-	return grounds[weakest]
+	return model.Bases[weakest]
 }
 
 // levels says in words how the two levels differ and why.
@@ -202,8 +199,8 @@ func event(c *model.Catalog, e model.Event, m model.Mapping) object {
 func provenance(cl model.Claim) object {
 	return object{
 		{key: "basis", value: cl.Basis},
-		{key: "version", value: cl.Version},
-		{key: "date", value: cl.On},
+		{key: "version", value: cl.Version, optional: true},
+		{key: "date", value: cl.On, optional: true},
 		{key: evidence(cl.Basis), value: cl.File, optional: true},
 		{key: "note", value: cl.Note, optional: true},
 	}

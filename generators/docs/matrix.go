@@ -125,16 +125,34 @@ var states = []legend{
 	{"gap", "the host has nothing for it"},
 }
 
-// bases in ascending strength.
-var bases = []legend{
-	{"documented", "the host's documentation says so"},
-	{"source", "read in the host's own code"},
-	{"recorded", "a recording of the real host is committed"},
-	{"observed", "seen in a run of the real host in this repository"},
+// bases says what each of model.Bases means.
+var bases = map[string]string{
+	"unexamined": "nobody has looked yet",
+	"documented": "the host's documentation says so",
+	"source":     "read in the host's own code",
+	"recorded":   "a recording of the real host is committed",
+	"observed":   "seen in a run of the real host in this repository",
+}
+
+// basesOf is the legend of the bases that the hosts' events rest on.
+func basesOf(c *model.Catalog) []legend {
+	used := map[string]bool{}
+	for _, h := range c.Hosts {
+		for claim := range h.Claims() {
+			used[claim.Basis] = true
+		}
+	}
+	var out []legend
+	for _, id := range model.Bases {
+		if used[id] {
+			out = append(out, legend{id, bases[id]})
+		}
+	}
+	return out
 }
 
 func newMatrix(c *model.Catalog) (*matrix, error) {
-	m := &matrix{States: states, Bases: bases}
+	m := &matrix{States: states, Bases: basesOf(c)}
 	for _, h := range c.Hosts {
 		m.Hosts = append(m.Hosts, head(h))
 		for _, s := range declaration.Surfaces(h) {
@@ -269,7 +287,7 @@ func says(a *model.Answer) []string {
 func (m *matrix) policyCell(h model.Host, surface string, col column, p model.Policy, lost map[string][]int) cell {
 	st := h.Declaration.Surfaces[surface].Policies[p.ID]
 	out := cell{Column: col, State: st.State}
-	weakest := len(bases)
+	weakest := len(model.Bases)
 	for _, t := range st.Triggers {
 		x := h.Surfaces[surface].Events[t.Event]
 		if t.Channel != "" && !slices.Contains(out.Main, t.Channel) {
@@ -278,7 +296,7 @@ func (m *matrix) policyCell(h model.Host, surface string, col column, p model.Po
 		if t.Optional {
 			continue
 		}
-		if b := slices.IndexFunc(bases, func(l legend) bool { return l.ID == x.Claim.Basis }); b >= 0 && b < weakest {
+		if b := slices.Index(model.Bases, x.Claim.Basis); b >= 0 && b < weakest {
 			weakest = b
 			out.Basis, out.Version, out.Date, out.File, out.Saw = x.Claim.Basis, x.Claim.Version, x.Claim.On, x.Claim.File, x.Claim.Note
 		}

@@ -169,6 +169,8 @@ var samples = []struct {
 		{false, `{"kind":"emulated",` + wired + `}`},
 		{false, `{"kind":"emulated","fidelity":"full","degradation":"` + text + `",` + wired + `}`},
 		{false, `{"kind":"emulated","via":"preTool","degradation":"` + text + `",` + wired + `}`},
+		{true, `{"kind":"gap","gap":"unexamined"}`}, {true, `{"kind":"gap","gap":"unexamined","claim":{"basis":"unexamined"}}`},
+		{false, `{"kind":"gap","gap":"unexamined","claim":` + claim + `}`}, {false, `{"kind":"gap","gap":"no-event","degradation":"` + text + `","claim":{"basis":"unexamined"}}`},
 		{false, `{"kind":"gap","gap":"no-event","claim":` + claim + `}`},
 		{false, `{"kind":"gap","gap":"no-event","degradatoin":"` + text + `","claim":` + claim + `}`},
 		{false, `{"kind":"gap","gap":"none","degradation":"` + text + `","claim":` + claim + `}`},

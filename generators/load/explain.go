@@ -145,14 +145,14 @@ func (x explainer) explain(err error, root cue.Value) Findings {
 		all = append(all, f)
 	}
 	all = single(all)
-	sortFindings(all)
+	all.Sort()
 	return all
 }
 
-// sortFindings puts findings in the order of the author's files.
-func sortFindings(all Findings) {
-	sort.SliceStable(all, func(i, j int) bool {
-		a, b := all[i].at, all[j].at
+// Sort puts findings in the order of files and lines.
+func (f Findings) Sort() {
+	sort.SliceStable(f, func(i, j int) bool {
+		a, b := f[i].at, f[j].at
 		if a.Filename != b.Filename {
 			return a.Filename < b.Filename
 		}

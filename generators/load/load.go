@@ -108,7 +108,7 @@ func (t *tree) all() Findings {
 			break
 		}
 	}
-	sortFindings(found)
+	found.Sort()
 	return found
 }
 

@@ -29,7 +29,7 @@ func (d *Description) Recorded(folders []fs.FS) error {
 	if out == nil {
 		return nil
 	}
-	sortFindings(out)
+	out.Sort()
 	return out
 }
 

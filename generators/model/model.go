@@ -266,11 +266,15 @@ type Say struct {
 	Cap     int    `json:"cap,omitempty"`
 }
 
-// A Claim says how a fact is known: observed, recorded, source, documented.
+// Bases are the words of Claim.Basis: how a fact can be known, weakest first.
+var Bases = []string{"unexamined", "documented", "source", "recorded", "observed"}
+
+// A Claim says how a fact is known. What is unexamined has neither Version nor
+// On.
 type Claim struct {
 	Basis   string `json:"basis"`
-	Version string `json:"version"`
-	On      string `json:"on"`
+	Version string `json:"version,omitempty"`
+	On      string `json:"on,omitempty"`
 	File    string `json:"file,omitempty"`
 	Note    string `json:"note,omitempty"`
 }

@@ -56,14 +56,11 @@ func Apply(c *model.Catalog, seen map[string]observed.File) []Stale {
 func Row(h model.Host, surface, event string) string {
 	s := h.Surfaces[surface]
 	m := s.Events[event]
-	m.Claim, m.Note, m.Loss, m.Degradation = model.Claim{}, "", "", ""
-	row := struct {
-		Mapping    model.Mapping
-		Payload    model.Payload
-		PathSyntax []string
-		Tools      map[string]model.Tool
-	}{m, s.Payload, h.PathSyntax, h.Tools}
-	data, err := json.Marshal(row) // maps come out sorted
+	facts := []any{
+		m.Kind, m.Native, m.Via, m.Fidelity, m.Answer, m.Match, m.TimeoutMs, m.LoopCap, m.Gap,
+		s.Payload, h.PathSyntax, h.Tools,
+	}
+	data, err := json.Marshal(facts) // maps come out sorted
 	if err != nil {
 		panic(err) // strings, numbers and lists
 	}
