@@ -88,6 +88,9 @@ func (s source) load(files, dirs []string) (*load.Description, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s: no such file", f)
 		}
+		if isDir(f) {
+			return nil, fmt.Errorf("%s is a folder; name the manifests in it, as in %s", f, filepath.Join(f, "*.cue"))
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ package config
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -72,17 +73,24 @@ func Scopes(f model.File) []string {
 	return out
 }
 
-// An Error is about one file of a host.
+// An Error is about one file of a host. At is what it is about: the file's key
+// in the manifest, and the field in it where that is known.
 type Error struct {
-	Host, File string
-	Err        error
+	Host, At string
+	Err      error
 }
 
-func (e *Error) Error() string { return "hosts." + e.Host + ".files." + e.File + ": " + e.Err.Error() }
+func (e *Error) Error() string { return "hosts." + e.Host + ".files." + e.At + ": " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Where names the host and the file's key in its manifest.
-func (e *Error) Where() (host, file string) { return e.Host, e.File }
+// Where names the host and what the error is about.
+func (e *Error) Where() (host, at string) { return e.Host, e.At }
+
+// A fieldError is about one field of a file.
+type fieldError struct {
+	field string
+	error
+}
 
 // Emit renders every config file of a host. tree holds
 // templates/config/*.jsonnet.
@@ -96,6 +104,10 @@ func Emit(c *model.Catalog, h model.Host, tree fs.FS) (fileset.Set, error) {
 		for _, scope := range Scopes(f) {
 			data, err := render(c, h, f, scope, tree)
 			if err != nil {
+				var f fieldError
+				if errors.As(err, &f) {
+					return nil, &Error{h.ID, id + "." + f.field, f.error}
+				}
 				return nil, &Error{h.ID, id, err}
 			}
 			out.Add(Source(f, scope), data)
@@ -110,7 +122,7 @@ func render(c *model.Catalog, h model.Host, f model.File, scope string, tree fs.
 		for i := range have {
 			have[i] = path.Base(have[i])
 		}
-		return nil, fmt.Errorf("no template %s; there are %s", f.Template, strings.Join(have, ", "))
+		return nil, fieldError{"template", fmt.Errorf("no template %s; there are %s", f.Template, strings.Join(have, ", "))}
 	}
 	hooks, err := Hooks(c, h, f, scope)
 	if err != nil {
@@ -128,7 +140,7 @@ func render(c *model.Catalog, h model.Host, f model.File, scope string, tree fs.
 		return nil, fmt.Errorf("template: %w", err)
 	}
 	if err := accept(h, f, []byte(text)); err != nil {
-		return nil, err
+		return nil, fieldError{"accepts", err}
 	}
 	var doc any
 	dec := json.NewDecoder(strings.NewReader(text))

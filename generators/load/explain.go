@@ -114,6 +114,10 @@ func (x explainer) explain(err error, root cue.Value) Findings {
 		text := fmt.Sprintf(format, args...)
 		raw := e.Path()
 		p, leaf := authorPath(raw)
+		// An unknown field is told by what it holds.
+		for strings.HasSuffix(text, "field not allowed") && len(p) > 1 && isIndex(p[len(p)-1]) {
+			p = p[:len(p)-1]
+		}
 		f := Finding{Path: joinPath(p), Text: text}
 		node, pos := x.locate(p, e)
 		x.put(&f, pos)
@@ -447,6 +451,14 @@ var grammar = map[string]string{
 	"env":      "an environment variable is written in capitals, digits and _",
 }
 
+// unquoted is what CUE says of a bare word.
+var unquoted = regexp.MustCompile(`^reference "([^"]+)" not found$`)
+
+func isIndex(key string) bool {
+	_, err := strconv.Atoi(key)
+	return err == nil
+}
+
 // span is a time written the way people do.
 var span = regexp.MustCompile(`^"(\d+) ?(ms|s|m)"$`)
 
@@ -454,6 +466,9 @@ var span = regexp.MustCompile(`^"(\d+) ?(ms|s|m)"$`)
 func hint(root cue.Value, p []string, leaf, text string, n *ast.Field) string {
 	if strings.HasSuffix(text, "import failed") {
 		return "a manifest imports github.com/flow-agents/flow-agents/schema, and CUE's own packages"
+	}
+	if m := unquoted.FindStringSubmatch(text); m != nil {
+		return "a word that is a value stands in quotes: \"" + m[1] + "\""
 	}
 	if strings.HasPrefix(text, "imported and not used") {
 		return "a host is described as hosts: ID: schema.#Host & {...}"

@@ -347,6 +347,9 @@ func syntax(err error) error {
 		}
 		format, args := e.Msg()
 		f.Text = strings.TrimSpace(fmt.Sprintf(format, args...))
+		if f.Text == "illegal byte order mark" {
+			f.Hint = "save the file as UTF-8 without a byte order mark"
+		}
 		out = append(out, f)
 	}
 	return out

@@ -58,12 +58,16 @@ func releases(folders []fs.FS, host string) []string {
 	return out
 }
 
-// At is a finding about a field of a manifest, at the author's own place. path
-// is keys joined by dots.
+// At is a finding about a field of a manifest, at the author's own place, or at
+// that of the nearest field around it that the author wrote. path is keys
+// joined by dots.
 func (d *Description) At(path, text, hint string) Finding {
 	f := Finding{Path: path, Text: text, Hint: hint}
-	if field, _ := d.ex.descend(strings.Split(path, ".")); field != nil {
-		d.ex.put(&f, field.Label.Pos())
+	for keys := strings.Split(path, "."); len(keys) > 0; keys = keys[:len(keys)-1] {
+		if field, _ := d.ex.descend(keys); field != nil {
+			d.ex.put(&f, field.Label.Pos())
+			break
+		}
 	}
 	return f
 }
@@ -73,12 +77,12 @@ func (d *Description) At(path, text, hint string) Finding {
 func (d *Description) Explain(err error) error {
 	var e interface {
 		error
-		Where() (host, file string)
+		Where() (host, at string)
 		Unwrap() error
 	}
 	if !errors.As(err, &e) {
 		return err
 	}
-	host, file := e.Where()
-	return Findings{d.At("hosts."+host+".files."+file, e.Unwrap().Error(), "")}
+	host, at := e.Where()
+	return Findings{d.At("hosts."+host+".files."+at, e.Unwrap().Error(), "")}
 }
