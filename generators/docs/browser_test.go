@@ -3,12 +3,14 @@ package docs_test
 import (
 	"bytes"
 	"context"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,8 +18,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/flow-agents/flow-agents/generators/declaration"
 	"github.com/flow-agents/flow-agents/generators/docs"
 	"github.com/flow-agents/flow-agents/generators/load"
+	"github.com/flow-agents/flow-agents/generators/model"
 )
 
 // page is matrix.html of the shipped hosts, on disk.
@@ -34,6 +38,63 @@ func page(t *testing.T) string {
 		}
 	}
 	return name
+}
+
+// measured is a copy of the page that says, in an attribute of its root, what
+// does not fit: "width" for a page that moves sideways, "scroll" for a box that
+// moves up and down in it, "clipped:TEXT" for text that is cut off, "filled" for
+// a planned cell that looks like one that works.
+func measured(t *testing.T, file string) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	const script = `<script>addEventListener('load', function () {
+  var said = ['measured'], root = document.documentElement;
+  if (root.scrollWidth > root.clientWidth) said.push('width');
+  document.querySelectorAll('body *').forEach(function (e) {
+    var s = getComputedStyle(e);
+    if (e.scrollHeight > e.clientHeight + 1 && /auto|scroll/.test(s.overflowY)) said.push('scroll');
+    if (e.clientWidth && e.scrollWidth > e.clientWidth + 1 && (e.matches('td, th, .c, .m') || /hidden|clip/.test(s.overflowX))) said.push('clipped:' + e.textContent.trim().slice(0, 30).replace(/\s/g, '_'));
+  });
+  document.querySelectorAll('.planned td .g').forEach(function (e) {
+    var s = getComputedStyle(e);
+    if (s.backgroundImage !== 'none' || !/, 0\)$|transparent/.test(s.backgroundColor)) said.push('filled');
+  });
+  if (!document.querySelector('.planned')) said.push('no_planned_row');
+  root.dataset.measured = said.join(' ');
+})</script></body>`
+	name := filepath.Join(t.TempDir(), "measured.html")
+	require.NoError(t, os.WriteFile(name, bytes.Replace(data, []byte("</body>"), []byte(script), 1), 0o644))
+	return name
+}
+
+// A place is a cell of the matrix that has a text behind it.
+type place struct {
+	Row, Name, Text string
+	Column          int
+}
+
+// firstGap is the first gap of the first host that has one.
+func firstGap(t *testing.T) place {
+	t.Helper()
+	c := catalog(t, load.Options{})
+	column := 0
+	for _, h := range c.Hosts {
+		for _, s := range declaration.Surfaces(h) {
+			name := h.Title
+			if len(h.Surfaces) > 1 {
+				name += " " + s
+			}
+			for _, e := range c.Events {
+				if m := h.Surfaces[s].Events[e.ID]; m.Kind == model.Gap {
+					return place{e.ID, name, m.Degradation, column}
+				}
+			}
+			column++
+		}
+	}
+	t.Fatal("no host has a gap")
+	return place{}
 }
 
 // TestBrowser opens the page in a real browser whose every request would go to
@@ -66,20 +127,21 @@ func TestBrowser(t *testing.T) {
 	}))
 	defer proxy.Close()
 	file := page(t)
-	open := func(t *testing.T, hash string) (dom, log string) {
+	gap := firstGap(t)
+	open := func(t *testing.T, file, hash, size string) (dom, log string) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, chromium,
 			"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
 			"--disable-component-update", "--disable-sync", "--disable-default-apps", "--disable-extensions", "--enable-logging=stderr",
-			"--user-data-dir="+t.TempDir(), "--proxy-server="+proxy.Listener.Addr().String(), "--dump-dom", "file://"+file+hash)
+			"--window-size="+size, "--user-data-dir="+t.TempDir(), "--proxy-server="+proxy.Listener.Addr().String(), "--dump-dom", "file://"+file+hash)
 		var out, msg bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &msg
 		require.NoError(t, cmd.Run(), "%s", msg.Bytes())
 		return out.String(), msg.String()
 	}
-	rows := regexp.MustCompile(`<tr data-id="([^"]+)"( hidden="")?>`)
+	rows := regexp.MustCompile(`<tr data-id="([^"]+)" data-name="[^"]*"(?: class="planned")?( hidden="")?>`)
 	shown := func(dom string) []string {
 		var ids []string
 		for _, m := range rows.FindAllStringSubmatch(dom, -1) {
@@ -121,16 +183,24 @@ func TestBrowser(t *testing.T) {
 			require.Empty(t, shown(dom))
 			require.NotContains(t, dom, "<img")
 		}},
-		{"focus shows the text", "#cell=modelResponse@0", func(t *testing.T, dom string) {
-			require.Regexp(t, `<div id="tip" role="tooltip" style="[^"]*"><h4>modelResponse on Claude Code</h4>`, dom)
-			require.Contains(t, dom, "Token usage is not pushed to hooks")
+		{"focus shows the text", "#cell=" + gap.Row + "@" + strconv.Itoa(gap.Column), func(t *testing.T, dom string) {
+			require.Regexp(t, `<div id="tip" role="tooltip" style="[^"]*"><h4>`+gap.Row+` on `+gap.Name+`</h4>`, dom)
+			require.Regexp(t, `(?s)<div id="tip".*`+regexp.QuoteMeta(html.EscapeString(gap.Text))+`.*<script>`, dom)
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			dom, log := open(t, tc.hash)
+			dom, log := open(t, file, tc.hash, "1280,800")
 			require.Contains(t, dom, `data-ready="yes"`, "the script ran to its end")
 			require.NotContains(t, log, "CONSOLE")
 			tc.check(t, dom)
+		})
+	}
+	for _, size := range []string{"390,844", "1280,800", "1440,900"} {
+		t.Run("layout "+size, func(t *testing.T) {
+			dom, _ := open(t, measured(t, file), "", size)
+			m := regexp.MustCompile(`data-measured="([^"]*)"`).FindStringSubmatch(dom)
+			require.NotNil(t, m)
+			require.Empty(t, strings.Split(strings.Trim(m[1], " "), " ")[1:], "what doesn't fit")
 		})
 	}
 	mu.Lock()

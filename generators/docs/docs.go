@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"strings"
 	"text/template"
+	"unicode"
 
 	"github.com/flow-agents/flow-agents/generators/fileset"
 	"github.com/flow-agents/flow-agents/generators/model"
@@ -89,7 +90,7 @@ func renderHTML(tree fs.FS, name string, data any) ([]byte, error) {
 		return nil, fmt.Errorf("read template: %w", err)
 	}
 	t, err := htmltemplate.New(name).Option("missingkey=error").Funcs(htmltemplate.FuncMap{
-		"join": strings.Join,
+		"join": strings.Join, "breakable": breakable,
 		// A comment of the output: html/template drops those of the source.
 		"header": func() htmltemplate.HTML { return htmltemplate.HTML("<!-- " + Header + " -->") },
 	}).Parse(string(src))
@@ -97,6 +98,18 @@ func renderHTML(tree fs.FS, name string, data any) ([]byte, error) {
 		return nil, fmt.Errorf("parse template: %w", err)
 	}
 	return render(t, data)
+}
+
+// breakable lets a long name break where its words meet.
+func breakable(name string) htmltemplate.HTML {
+	var b strings.Builder
+	for i, r := range name {
+		if i > 0 && (unicode.IsUpper(r) || strings.ContainsAny(name[i-1:i], "._-")) {
+			b.WriteString("<wbr>")
+		}
+		b.WriteString(htmltemplate.HTMLEscapeString(string(r)))
+	}
+	return htmltemplate.HTML(b.String())
 }
 
 type executor interface {

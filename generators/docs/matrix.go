@@ -17,8 +17,13 @@ type matrix struct {
 	Policies []row
 	Events   []row
 	Notes    []note
-	States   []legend
-	Bases    []legend
+	// Footnotes are the notes of equal text in one; footnoteOf is the number of
+	// each note's.
+	Footnotes  []footnote
+	footnoteOf []int
+	States     []legend
+	Bases      []legend
+	Levels     []legend
 }
 
 type hostHead struct {
@@ -55,6 +60,8 @@ type row struct {
 	// Tag marks what is out of the ordinary: an extension, a planned policy.
 	Tag   string
 	Cells []cell
+	// Planned: the policy decides nothing in this release.
+	Planned bool
 }
 
 // A cell says how one event or policy fares on one surface.
@@ -125,6 +132,13 @@ var states = []legend{
 	{"gap", "the host has nothing for it"},
 }
 
+var levels = []legend{
+	{"L0", "session starts are recorded"},
+	{"L1", "steering reaches the model; a stop gate warns where the host has a stop hook"},
+	{"L2", "edits can be refused with a reason that the model reads; all policies are wired"},
+	{"L3", "the stop gate blocks; nothing is reduced"},
+}
+
 // bases says what each of model.Bases means.
 var bases = map[string]string{
 	"unexamined": "nobody has looked yet",
@@ -152,7 +166,7 @@ func basesOf(c *model.Catalog) []legend {
 }
 
 func newMatrix(c *model.Catalog) (*matrix, error) {
-	m := &matrix{States: states, Bases: basesOf(c)}
+	m := &matrix{States: states, Bases: basesOf(c), Levels: levels}
 	for _, h := range c.Hosts {
 		m.Hosts = append(m.Hosts, head(h))
 		for _, s := range declaration.Surfaces(h) {
@@ -169,7 +183,7 @@ func newMatrix(c *model.Catalog) (*matrix, error) {
 	for _, p := range c.Policies {
 		r := row{ID: p.ID, Title: p.Title, Text: p.Intent}
 		if p.Status == "planned" {
-			r.Tag = "planned"
+			r.Tag, r.Planned = "planned", true
 		}
 		m.Policies = append(m.Policies, r)
 	}
@@ -203,6 +217,7 @@ func newMatrix(c *model.Catalog) (*matrix, error) {
 			i++
 		}
 	}
+	m.merge()
 	return m, nil
 }
 
@@ -233,6 +248,32 @@ func (m *matrix) note(col column, row, kind, text, remedy string) int {
 	m.Notes = append(m.Notes, note{N: n, ColumnIndex: col.Index, Column: col.Name(), Row: row, Kind: kind, Text: text, Remedy: remedy})
 	return n
 }
+
+// A footnote is a note for one or more cells that it says the same of.
+type footnote struct {
+	N                  int
+	Where              []string
+	Kind, Text, Remedy string
+}
+
+// merge makes footnotes of the notes: one for all that say the same.
+func (m *matrix) merge() {
+	type words struct{ kind, text, remedy string }
+	at := map[words]int{}
+	for _, n := range m.Notes {
+		w := words{n.Kind, n.Text, n.Remedy}
+		if at[w] == 0 {
+			m.Footnotes = append(m.Footnotes, footnote{N: len(m.Footnotes) + 1, Kind: n.Kind, Text: n.Text, Remedy: n.Remedy})
+			at[w] = len(m.Footnotes)
+		}
+		f := &m.Footnotes[at[w]-1]
+		f.Where = append(f.Where, markdown(n.Column)+", "+code(n.Row))
+		m.footnoteOf = append(m.footnoteOf, f.N)
+	}
+}
+
+// Footnote is the number of the footnote that a note has become.
+func (m *matrix) Footnote(note int) int { return m.footnoteOf[note-1] }
 
 func (m *matrix) eventCell(h model.Host, surface string, col column, e model.Event) cell {
 	x := h.Surfaces[surface].Events[e.ID]
