@@ -20,6 +20,8 @@ type mapping struct {
 	Engine   []variableView
 	Policies []policyVariables
 	Planned  []string
+	// Protection is what config protection guards.
+	Protection model.Protection
 }
 
 type surfaceView struct {
@@ -83,7 +85,7 @@ type policyVariables struct {
 }
 
 func newMapping(c *model.Catalog, h model.Host) (*mapping, error) {
-	out := &mapping{Header: Header, Host: h, Engine: variables(c.EngineEnv), Planned: h.Declaration.Planned}
+	out := &mapping{Header: Header, Host: h, Engine: variables(c.EngineEnv), Planned: h.Declaration.Planned, Protection: c.Protection}
 	for _, s := range declaration.Surfaces(h) {
 		d, ok := h.Declaration.Surfaces[s]
 		if !ok {

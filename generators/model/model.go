@@ -111,6 +111,7 @@ type Protection struct {
 	PatchWords      []string    `json:"patchWords"`
 	MoveWords       []string    `json:"moveWords"`
 	CopyWords       []string    `json:"copyWords"`
+	Holes           []string    `json:"holes"`
 	Reason          string      `json:"reason"`
 	ReasonTruncated string      `json:"reasonTruncated"`
 	ReasonUnread    string      `json:"reasonUnread"`
