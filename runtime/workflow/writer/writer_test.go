@@ -66,7 +66,7 @@ func TestFilesFitTheSchema(t *testing.T) {
 		"add-login/state.json": "#TaskState", "add-login/acceptance.json": "#Acceptance", "add-login/evidence.json": "#Evidence",
 		"add-login/critique.json": "#Critique", "current.json": "#Pointer", "current/" + workflow.PointerName("claude-code:s1"): "#Pointer",
 	} {
-		v := schema.LookupPath(cue.ParsePath(def)).Unify(schema.Context().CompileString(file(t, root, name)))
+		v := schema.LookupPath(cue.ParsePath(def)).Unify(cuecontext.New().CompileString(file(t, root, name)))
 		require.NoError(t, v.Validate(cue.Concrete(true)), name)
 	}
 	for def, words := range map[string][]string{"#Status": writer.Statuses, "#Phase": writer.Phases} {
