@@ -142,9 +142,9 @@ func TestForeignMembersStay(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	w, root := started(t)
 	for want, err := range map[string]error{
-		"can't be a task's name":                                    w.Start("../x", "r", nil),
-		`"current" can't be`:                                        w.Start("current", "r", nil),
-		"is there already; flow-agents workflow resume add-login":   w.Start("add-login", "r", nil),
+		"can't be a task's name": w.Start("../x", "r", nil),
+		`"current" can't be`:     w.Start("current", "r", nil),
+		"is there already; flow-agents workflow resume add-login": w.Start("add-login", "r", nil),
 		"the request is empty":                                      w.Start("b", " \n", nil),
 		"two criteria are called X":                                 w.Start("b", "r", []writer.Criterion{{ID: "X", Description: "a"}, {ID: "X", Description: "b"}}),
 		"nothing to change":                                         w.Advance("", "", ""),
