@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -145,6 +146,27 @@ func (b *build) pick(c *model.Catalog) error {
 	return nil
 }
 
+// folded lists drifts, those of a folder in one line where they are many.
+func folded(dir string, drifts []fileset.Drift) []string {
+	const many = 6
+	key := func(d fileset.Drift) string { return fmt.Sprintf("%-8s%s", d.Kind, path.Join(dir, path.Dir(d.Path))) }
+	count := map[string]int{}
+	for _, d := range drifts {
+		count[key(d)]++
+	}
+	var out []string
+	for _, d := range drifts {
+		k := key(d)
+		switch n := count[k]; {
+		case n <= many:
+			out = append(out, fmt.Sprintf("%-8s%s", d.Kind, path.Join(dir, d.Path)))
+		case !slices.Contains(out, fmt.Sprintf("%s/ (%d files)", k, n)):
+			out = append(out, fmt.Sprintf("%s/ (%d files)", k, n))
+		}
+	}
+	return out
+}
+
 // drift compares what is committed with what would be generated.
 func (b *build) drift(src source, text, tab fileset.Set) error {
 	n := 0
@@ -156,8 +178,8 @@ func (b *build) drift(src source, text, tab fileset.Set) error {
 		if err != nil {
 			return err
 		}
-		for _, d := range drifts {
-			fmt.Printf("%-8s%s/%s\n", d.Kind, t.dir, d.Path)
+		for _, line := range folded(t.dir, drifts) {
+			fmt.Println(line)
 		}
 		n += len(drifts)
 	}
