@@ -26,7 +26,7 @@ func (p *planner) planInit() error {
 			return err
 		}
 		if len(bundles) == 0 {
-			return usagef("nothing is installed in the %s scope of %s, so there is nothing to bring up to date; flow-agents init installs", p.req.Scope, p.place())
+			return usagef("nothing is installed in the %s scope of %s, so there is nothing to bring up to date; %s init installs", p.req.Scope, p.place(), p.in.Command())
 		}
 	}
 	if err := p.checkSurface(bundles); err != nil {
@@ -41,13 +41,13 @@ func (p *planner) planInit() error {
 		return err
 	}
 	p.forgetEarlier()
-	if p.req.Scope != bundle.User && !inGit(p.req.Root) {
-		p.Notes = append(p.Notes, "This folder is in no git repository. The hooks hold for sessions that start in it; if you meant a repository, uninstall here and run init there.")
-	}
 	if p.req.Scope == bundle.Project {
 		if err := p.initSettings(); err != nil {
 			return err
 		}
+	}
+	if p.req.Scope != bundle.User && len(p.req.Hosts) > 0 && !inGit(p.req.Root) {
+		p.outsideGit()
 	}
 	if err := p.setMode(p.req.Mode); err != nil {
 		return err
@@ -56,6 +56,14 @@ func (p *planner) planInit() error {
 		return nil // all of it came with the repository
 	}
 	return p.saveLedger(rankLedger)
+}
+
+// outsideGit warns of a folder that may not be the one that was meant.
+func (p *planner) outsideGit() {
+	p.Findings = append(p.Findings, Finding{File: p.req.Root,
+		Text: "is in no git repository, so the hooks hold only for sessions that start in this folder or below it, and nothing can be committed for others; if you meant a repository, run init in that one (to undo this: " +
+			p.in.Command() + " uninstall --dest " + bundle.Quote(p.req.Root) + ")"})
+	p.Commit = []string{}
 }
 
 // inGit reports whether a folder is in a git work tree: .git is a folder, or in
@@ -387,7 +395,7 @@ func (p *planner) conflicts(b *bundle.Bundle) error {
 				continue
 			}
 			f := Finding{Host: b.Target.ID, File: shown, Line: line,
-				Text: fmt.Sprintf("%s is installed in the %s scope too, so every event runs twice; to undo: flow-agents uninstall %s--host %s", b.Target.ID, scope, scopeFlag(scope), b.Target.ID)}
+				Text: fmt.Sprintf("%s is installed in the %s scope too, so every event runs twice; to undo: %s uninstall %s--host %s", b.Target.ID, scope, p.in.Command(), scopeFlag(scope), b.Target.ID)}
 			if p.req.Scope == bundle.User {
 				f.File = s.path
 				f.Text += " --dest " + bundle.Quote(root)

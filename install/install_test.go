@@ -51,7 +51,7 @@ func newWorldIn(t *testing.T, dir string) *world {
 		Getenv: func(name string) string { return w.env[name] },
 		Files:  unsynced{atomicfile.OS},
 	}
-	for _, d := range []string{w.root, w.Home, filepath.Dir(w.Hook)} {
+	for _, d := range []string{filepath.Join(w.root, ".git"), w.Home, filepath.Dir(w.Hook)} {
 		require.NoError(t, os.MkdirAll(d, 0o755))
 	}
 	require.NoError(t, os.WriteFile(w.Hook, []byte(stub), 0o755))

@@ -256,10 +256,14 @@ func TestUninstallWithBrokenSettings(t *testing.T) {
 	plan := w.uninstall(w.request())
 	require.NoFileExists(t, filepath.Join(w.root, ".claude/settings.json"))
 	require.Equal(t, "~/.flow-agents/settings.json:1:3: a comment is not JSON, so flow-agents-hook ignores this whole file; remove it", plan.Findings[0].String())
+	require.Empty(t, plan.Notes)
+	paths := []string{}
+	for _, l := range plan.Left {
+		paths = append(paths, l.Path)
+	}
 	require.Equal(t, []string{
-		".telemetry stays, with what was recorded; remove it if you don't need it",
-		".kontourai/flow-agents stays, with the state of tasks; remove it if you don't need it",
-		"~/.flow-agents stays, with the programs and your own settings, for other projects; remove it when none uses them",
-	}, plan.Notes)
+		filepath.Join(w.root, ".telemetry"), filepath.Join(w.root, ".kontourai", "flow-agents"),
+		filepath.Join(w.Machine, "bin"), filepath.Join(w.Machine, "settings.json"), filepath.Join(w.Machine, "state"),
+	}, paths)
 	require.FileExists(t, filepath.Join(w.root, ".telemetry/full.jsonl"))
 }

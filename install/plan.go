@@ -103,6 +103,8 @@ type Plan struct {
 	Commit []string `json:"commit"`
 	// Notes are what a person should know of what was done.
 	Notes []string `json:"notes"`
+	// Left is what an uninstall leaves.
+	Left []Leftover `json:"left"`
 }
 
 // Installed names a host and the surfaces of it that a plan is about.
@@ -159,7 +161,7 @@ func (in *Installer) newPlanner(req Request) (*planner, error) {
 	p := &planner{in: in, req: req, ledger: l, here: here}
 	p.Root, p.Scope = req.Root, req.Scope
 	p.Hosts, p.Findings, p.Trust, p.Commit = []Installed{}, []Finding{}, []bundle.Trust{}, []string{}
-	p.Notes = append([]string{}, in.Notes...)
+	p.Notes, p.Left = append([]string{}, in.Notes...), []Leftover{}
 	return p, nil
 }
 

@@ -46,20 +46,56 @@ func (p *planner) placePrograms(bundles []*bundle.Bundle) error {
 // self is where this program is installed.
 func (in *Installer) self() string { return filepath.Join(in.Machine, "bin", exe(selfProgram)) }
 
-// CheckCommand is the command line that says whether the hooks are alive. dest is
-// the project as the user named it, empty for the one of the current folder.
-func (in *Installer) CheckCommand(dest string) string {
+// Command is what a reader types to run this program: its name, if that is what
+// the PATH leads to, else its path.
+func (in *Installer) Command() string {
 	path := in.self()
+	if !exists(path) && in.Self != "" {
+		path = in.Self
+	}
+	if found := in.onPath(selfProgram); found != "" && (same(found, path) || sameBytes(found, path)) {
+		return selfProgram
+	}
 	if runtime.GOOS != "windows" {
 		path = in.show("", path)
 	}
-	if !strings.HasPrefix(path, "~/") {
-		path = bundle.Quote(path)
+	if strings.HasPrefix(path, "~/") {
+		return "~/" + bundle.Quote(path[2:])
 	}
+	return bundle.Quote(path)
+}
+
+// onPath is the program that a shell runs for a name; empty if there is none.
+func (in *Installer) onPath(name string) string {
+	for _, dir := range filepath.SplitList(in.Getenv("PATH")) {
+		path := filepath.Join(dir, exe(name))
+		info, err := os.Stat(path)
+		if dir != "" && err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0) {
+			return path
+		}
+	}
+	return ""
+}
+
+// sameBytes reports whether two files hold the same.
+func sameBytes(a, b string) bool {
+	ia, ea := os.Stat(a)
+	ib, eb := os.Stat(b)
+	if ea != nil || eb != nil || ia.Size() != ib.Size() {
+		return false
+	}
+	x, ea := os.ReadFile(a)
+	y, eb := os.ReadFile(b)
+	return ea == nil && eb == nil && bytes.Equal(x, y)
+}
+
+// CheckCommand is the command line that says whether the hooks are alive. dest is
+// the project as the user named it, empty for the one of the current folder.
+func (in *Installer) CheckCommand(dest string) string {
 	if dest != "" {
-		return path + " status --dest " + bundle.Quote(dest)
+		return in.Command() + " status --dest " + bundle.Quote(dest)
 	}
-	return path + " status"
+	return in.Command() + " status"
 }
 
 // programPaths lists where the hook binary has to be: in its place, and where

@@ -50,21 +50,21 @@ func (in *Installer) installedHere(b *bundle.Bundle, path string) bool {
 func (in *Installer) programInfo(b *bundle.Bundle, path string) ProgramInfo {
 	info := ProgramInfo{Path: in.show("", path)}
 	if !in.installedHere(b, path) {
-		info.Error = "the hooks call a program that flow-agents did not install, so it is not looked at; flow-agents init puts the hooks right"
+		info.Error = "the hooks call a program that flow-agents did not install, so it is not looked at; " + in.Command() + " init puts the hooks right"
 		return info
 	}
 	if !exists(path) {
-		info.Error = "is not there; flow-agents init puts it in place"
+		info.Error = "is not there; " + in.Command() + " init puts it in place"
 		return info
 	}
 	version, err := Version(path)
 	if err != nil {
-		info.Error = fmt.Sprintf("can't be run (%v); flow-agents init puts it right, or --hook PATH puts another one in place", err)
+		info.Error = fmt.Sprintf("can't be run (%v); %s init puts it right, or --hook PATH puts another one in place", err, in.Command())
 		return info
 	}
 	number, ok := strings.CutPrefix(version, b.Owned.Program+" ")
 	if !ok {
-		info.Error = fmt.Sprintf("is another program: to --version it says %q, not %q and a number; flow-agents init --hook PATH puts the right one in place", brief(version), b.Owned.Program)
+		info.Error = fmt.Sprintf("is another program: to --version it says %q, not %q and a number; %s init --hook PATH puts the right one in place", brief(version), b.Owned.Program, in.Command())
 		return info
 	}
 	info.Version = version
@@ -73,9 +73,11 @@ func (in *Installer) programInfo(b *bundle.Bundle, path string) ProgramInfo {
 	case info.Contract == "":
 		info.note = "does not say which engine contract it speaks"
 	case info.Contract != tables.ContractVersion:
-		info.note = fmt.Sprintf("speaks engine contract %s, and this program was made for %s; flow-agents upgrade brings both to one version", info.Contract, tables.ContractVersion)
+		info.note = fmt.Sprintf("speaks engine contract %s, and this program was made for %s; %s upgrade brings both to one version", info.Contract, tables.ContractVersion, in.Command())
 	default:
-		info.note = compareReleases(number, in.Version)
+		if info.note = compareReleases(number, in.Version); info.note != "" {
+			info.note += "; " + in.Command() + " upgrade of the newer release brings both to one version"
+		}
 	}
 	return info
 }
@@ -98,7 +100,7 @@ func compareReleases(hook, self string) string {
 			break
 		}
 	}
-	return fmt.Sprintf("is %s, %s this program, which is %s; flow-agents upgrade of the newer release brings both to one version", hook, word, self)
+	return fmt.Sprintf("is %s, %s this program, which is %s", hook, word, self)
 }
 
 // release reads the numbers of a version. What follows a minus or plus does

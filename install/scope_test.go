@@ -54,7 +54,7 @@ func TestScopesThatClash(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(w.root, ".flow-agents/settings.json"))
 
 	_, err := w.Init(w.request("claude-code"), false)
-	require.ErrorContains(t, err, ".claude/settings.local.json:6: claude-code is installed in the local scope too, so every event would run twice; to undo: flow-agents uninstall --scope local --host claude-code")
+	require.ErrorContains(t, err, ".claude/settings.local.json:6: claude-code is installed in the local scope too, so every event would run twice; to undo: ~/.flow-agents/bin/flow-agents uninstall --scope local --host claude-code")
 
 	// A user's own hooks are reported, not refused.
 	user := Request{Scope: bundle.User, Hosts: []string{"claude-code"}}

@@ -5,16 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/flow-agents/flow-agents/install/bundle"
 	"github.com/flow-agents/flow-agents/install/entries"
 	"github.com/flow-agents/flow-agents/install/jsonedit"
-	"github.com/flow-agents/flow-agents/runtime/settings"
-	"github.com/flow-agents/flow-agents/runtime/tables"
-	"github.com/flow-agents/flow-agents/runtime/workspace"
 )
 
 // What a host is, from best to worst. Only Alive is good.
@@ -32,24 +28,6 @@ type Report struct {
 	// OK: something is installed, and all of it is alive.
 	OK    bool         `json:"ok"`
 	Hosts []HostStatus `json:"hosts"`
-}
-
-// Rules are what the hook goes by in a project, as it reads them itself.
-type Rules struct {
-	// Mode is Enforce or Observe, ModeFrom what says so.
-	Mode     string `json:"mode"`
-	ModeFrom string `json:"mode_from"`
-	// Off are the policies that don't run, and why.
-	Off []PolicyOff `json:"policies_off"`
-	// Problems are settings that the hook leaves out.
-	Problems []string `json:"problems"`
-}
-
-// A PolicyOff is a policy that doesn't run. From is the variable, the file or the
-// profile that says so.
-type PolicyOff struct {
-	Policy string `json:"policy"`
-	From   string `json:"from"`
 }
 
 // HostStatus is one host in one scope.
@@ -108,34 +86,13 @@ func (in *Installer) Status(root, scope string) (*Report, error) {
 			}
 		}
 	}
-	report.twice()
+	report.twice(in.Command())
 	report.OK = report.OK && len(report.Hosts) > 0
 	return report, nil
 }
 
-// Rules reads the settings of a project as the hook does.
-func (in *Installer) Rules(root string) Rules {
-	v := workspace.Open(root)
-	v.Home = in.Machine
-	s := settings.Load(v)
-	r := Rules{Mode: Enforce, ModeFrom: "default", Off: []PolicyOff{}, Problems: []string{}}
-	if s.Observe {
-		r.Mode, r.ModeFrom = Observe, in.show("", in.settings())
-	}
-	if env := os.Getenv("FLOW_AGENTS_MODE"); strings.EqualFold(strings.TrimSpace(env), r.Mode) {
-		r.ModeFrom = "FLOW_AGENTS_MODE"
-	}
-	for _, p := range tables.Policies {
-		if from := s.Off(p.ID, p.Profiles); p.Enforced && from != "" {
-			r.Off = append(r.Off, PolicyOff{p.ID, from})
-		}
-	}
-	r.Problems = append(r.Problems, s.Problems...)
-	return r
-}
-
 // twice notes the hosts that are installed in more than one scope.
-func (r *Report) twice() {
+func (r *Report) twice(program string) {
 	for i := range r.Hosts {
 		h := &r.Hosts[i]
 		j := slices.IndexFunc(r.Hosts, func(o HostStatus) bool { return o.Host == h.Host })
@@ -143,8 +100,8 @@ func (r *Report) twice() {
 			continue
 		}
 		h.Findings = append(h.Findings, Finding{Host: h.Host, File: h.Files[0].Path,
-			Text: fmt.Sprintf("%s is installed in the %s scope too, so every event runs twice; to undo one: flow-agents uninstall %s--host %s",
-				h.Host, r.Hosts[j].Scope, scopeFlag(h.Scope), h.Host)})
+			Text: fmt.Sprintf("%s is installed in the %s scope too, so every event runs twice; to undo one: %s uninstall %s--host %s",
+				h.Host, r.Hosts[j].Scope, program, scopeFlag(h.Scope), h.Host)})
 	}
 }
 
@@ -245,12 +202,12 @@ func (in *Installer) fileStatus(s site, rec *record, root string, h *HostStatus,
 	}
 	if data == nil {
 		f.State = entries.Missing
-		h.Findings = append(h.Findings, Finding{Host: h.Host, File: f.Path, Text: "is missing; flow-agents init puts it back", Dead: true})
+		h.Findings = append(h.Findings, Finding{Host: h.Host, File: f.Path, Text: "is missing; " + in.Command() + " init puts it back", Dead: true})
 		return nil
 	}
-	changed := Finding{Host: h.Host, File: f.Path, Text: "was changed, so it may not do what it should; flow-agents init puts it right"}
+	changed := Finding{Host: h.Host, File: f.Path, Text: "was changed, so it may not do what it should; " + in.Command() + " init puts it right"}
 	if rec != nil && sumOf(data) == rec.After {
-		changed.Text = "is as another version of flow-agents wrote it; flow-agents upgrade brings it up to date"
+		changed.Text = "is as another version of flow-agents wrote it; " + in.Command() + " upgrade brings it up to date"
 	}
 	if s.file.Free() {
 		if !s.isSource(in, data) {
@@ -300,13 +257,13 @@ func (in *Installer) placeStatus(places []entries.Place, f *FileStatus, h *HostS
 			continue
 		case p.State == entries.Missing:
 			f.State = entries.Missing
-			finding.Text, finding.Dead = "our hook is missing; flow-agents init puts it back", true
+			finding.Text, finding.Dead = "our hook is missing; "+in.Command()+" init puts it back", true
 		case p.Setting:
-			finding.Text = "is not " + p.Want + ", which our hooks are written for; set it to that, or run flow-agents init"
+			finding.Text = "is not " + p.Want + ", which our hooks are written for; set it to that, or run " + in.Command() + " init"
 		case p.State == entries.Modified:
-			finding.Text = "our hook was changed or moved, so it may not run when it should; flow-agents init puts it right"
+			finding.Text = "our hook was changed or moved, so it may not run when it should; " + in.Command() + " init puts it right"
 		case p.State == entries.Stale:
-			finding.Text = "our hook is from another version; flow-agents upgrade removes it"
+			finding.Text = "our hook is from another version; " + in.Command() + " upgrade removes it"
 		}
 		if f.State == entries.Present {
 			f.State = entries.Modified

@@ -29,7 +29,7 @@ func TestStatusOfWhatWasTamperedWith(t *testing.T) {
 		state string
 		text  string
 	}{
-		"own file emptied":        {plugin, func(string) string { return "" }, Changed, "was changed, so it may not do what it should; flow-agents init puts it right"},
+		"own file emptied":        {plugin, func(string) string { return "" }, Changed, "was changed, so it may not do what it should; ~/.flow-agents/bin/flow-agents init puts it right"},
 		"own file edited":         {plugin, replace("spawn(process", "(process"), Changed, "was changed"},
 		"own file, other program": {plugin, func(string) string { return "export default {}\n" }, Changed, "was changed"},
 		"own JSON emptied":        {agent, func(string) string { return "{}" }, Dead, "our hook is missing"},
@@ -41,7 +41,7 @@ func TestStatusOfWhatWasTamperedWith(t *testing.T) {
 		"matcher changed":         {claude, replace(`"Bash|Edit|Write"`, `"Bash"`), Changed, "hooks.PreToolUse: our hook was changed or moved"},
 		"command changed":         {claude, replace("; exit 0", " || true; exit 0"), Changed, "our hook was changed or moved"},
 		"entry removed":           {claude, replace(`claude-code Stop`, `claude-code-Stop`), Dead, "hooks.Stop: our hook is missing"},
-		"file removed":            {claude, nil, Dead, "is missing; flow-agents init puts it back"},
+		"file removed":            {claude, nil, Dead, "is missing; ~/.flow-agents/bin/flow-agents init puts it back"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestStatusOfAFileThatAnotherVersionWrote(t *testing.T) {
 	h := w.status().Hosts[0]
 	require.Equal(t, Changed, h.State)
 	require.Equal(t, entries.Modified, h.Files[0].State)
-	require.Contains(t, h.Findings[0].Text, "is as another version of flow-agents wrote it; flow-agents upgrade brings it up to date")
+	require.Contains(t, h.Findings[0].Text, "is as another version of flow-agents wrote it; ~/.flow-agents/bin/flow-agents upgrade brings it up to date")
 }
 
 func TestHostInTwoScopes(t *testing.T) {
@@ -174,13 +174,13 @@ func TestHostInTwoScopes(t *testing.T) {
 	w.init(w.request("claude-code"))
 	plan := w.init(Request{Root: w.root, Scope: bundle.User, Hosts: []string{"claude-code"}})
 	require.Len(t, plan.Findings, 1)
-	require.Contains(t, plan.Findings[0].String(), "claude-code is installed in the project scope too, so every event runs twice; to undo: flow-agents uninstall --host claude-code --dest "+w.root)
+	require.Contains(t, plan.Findings[0].String(), "claude-code is installed in the project scope too, so every event runs twice; to undo: ~/.flow-agents/bin/flow-agents uninstall --host claude-code --dest "+w.root)
 
 	report := w.status()
 	require.True(t, report.OK)
 	require.Len(t, report.Hosts, 2)
 	require.Empty(t, report.Hosts[0].Findings)
-	require.Contains(t, report.Hosts[1].Findings[0].Text, "every event runs twice; to undo one: flow-agents uninstall --global --host claude-code")
+	require.Contains(t, report.Hosts[1].Findings[0].Text, "every event runs twice; to undo one: ~/.flow-agents/bin/flow-agents uninstall --global --host claude-code")
 	user, err := w.Status(w.root, bundle.User)
 	require.NoError(t, err)
 	require.Len(t, user.Hosts, 1)

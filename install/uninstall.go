@@ -13,7 +13,6 @@ import (
 	"github.com/flow-agents/flow-agents/install/atomicfile"
 	"github.com/flow-agents/flow-agents/install/bundle"
 	"github.com/flow-agents/flow-agents/install/jsonedit"
-	"github.com/flow-agents/flow-agents/runtime/workflow"
 )
 
 func (p *planner) planUninstall() error {
@@ -42,28 +41,16 @@ func (p *planner) planUninstall() error {
 			p.Findings = append(p.Findings, p.in.fault("", p.in.show("", p.in.settings()), err))
 		}
 	}
-	if len(bundles) > 0 && !p.hostsLeft() {
-		p.noteRest()
-	}
 	if err := p.saveLedger(rankCleanup); err != nil {
 		return err
 	}
-	return p.removeState()
-}
-
-// noteRest says what stays when the last host goes: what people and sessions
-// made, and what other projects use.
-func (p *planner) noteRest() {
-	note := func(path, what string) {
-		if exists(path) {
-			p.Notes = append(p.Notes, p.in.show(p.req.Root, path)+" stays, "+what)
-		}
+	if err := p.removeState(); err != nil {
+		return err
 	}
-	if p.req.Scope != bundle.User {
-		note(filepath.Join(p.req.Root, ".telemetry"), "with what was recorded; remove it if you don't need it")
-		note(filepath.Join(p.req.Root, filepath.FromSlash(workflow.Dir)), "with the state of tasks; remove it if you don't need it")
+	if !p.hostsLeft() {
+		p.leave()
 	}
-	note(p.in.Machine, "with the programs and your own settings, for other projects; remove it when none uses them")
+	return nil
 }
 
 // hostsLeft reports whether the ledger still has a host, or another scope of
@@ -282,7 +269,7 @@ func (p *planner) planRollback() error {
 			continue
 		}
 		if sumOf(now) != r.After {
-			return fmt.Errorf("%s was changed since the update, so it can't be rolled back; flow-agents uninstall takes only our entries out", shown)
+			return fmt.Errorf("%s was changed since the update, so it can't be rolled back; %s uninstall takes only our entries out", shown, p.in.Command())
 		}
 		prev, err := p.ledger.original(r.Previous)
 		if err != nil {

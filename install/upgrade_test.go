@@ -109,7 +109,7 @@ func TestClone(t *testing.T) {
 	status := w.status()
 	require.False(t, status.OK)
 	require.Len(t, status.Hosts, 2)
-	require.Equal(t, "is not there; flow-agents init puts it in place", status.Hosts[0].Programs[0].Error)
+	require.Equal(t, "is not there; ~/.flow-agents/bin/flow-agents init puts it in place", status.Hosts[0].Programs[0].Error)
 
 	at := contents(t, w.root)
 	w.init(w.request("claude-code", "kiro"))
@@ -136,8 +136,8 @@ func TestStatusFindsWhatIsGone(t *testing.T) {
 		texts = append(texts, f.String())
 	}
 	require.Equal(t, []string{
-		".claude/settings.json: hooks.PreToolUse: our hook is missing; flow-agents init puts it back",
-		".claude/settings.json:29: hooks.Gone: our hook is from another version; flow-agents upgrade removes it",
+		".claude/settings.json: hooks.PreToolUse: our hook is missing; ~/.flow-agents/bin/flow-agents init puts it back",
+		".claude/settings.json:29: hooks.Gone: our hook is from another version; ~/.flow-agents/bin/flow-agents upgrade removes it",
 	}, texts)
 	require.Equal(t, entries.Missing, status.Hosts[1].Files[0].State)
 

@@ -4,7 +4,14 @@
 # Unpacks flow-agents for this machine, after checking it against SHA256SUMS,
 # and lets it install its hooks for one agent host.
 #
-#   install.sh [--from DIR|URL] [-- OPTIONS OF flow-agents init]
+#   sh install.sh [--from DIR|URL] [-- OPTIONS OF flow-agents init]
+#
+# Run it inside the repository that the hooks are for; elsewhere it warns. What
+# follows -- goes to flow-agents init:
+#
+#   sh install.sh -- --dry-run                  what would change, and where
+#   sh install.sh -- --yes --mode observe       record, and refuse nothing
+#   sh install.sh --from dist -- --dest ../app
 #
 # Needs a POSIX shell, tar, and one of sha256sum, shasum, openssl; for a URL
 # also curl or wget.
@@ -25,9 +32,10 @@ fail() {
 
 usage() {
 	cat <<-END
-	usage: install.sh [--from DIR|URL] [-- OPTIONS]
+	usage: sh install.sh [--from DIR|URL] [-- OPTIONS]
 
-	Installs the flow-agents hooks for $host.
+	Installs the flow-agents hooks for $host into the repository that it is run
+	in. To see first what would change: sh install.sh -- --dry-run
 
 	--from DIR|URL   where SHA256SUMS and the archives are; without it, the
 	                 folder of this script or one of the two above it

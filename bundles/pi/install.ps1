@@ -5,6 +5,11 @@
 #
 #   install.ps1 [-From DIR|URL] [-- OPTIONS OF flow-agents init]
 #
+# Run it inside the repository that the hooks are for; elsewhere it warns. What
+# follows -- goes to flow-agents init:
+#
+#   install.ps1 -- --dry-run                    what would change, and where
+#
 # Written for Windows PowerShell 5.1 and later. The project's tests run its
 # twin, install.sh; this script has not been run by them.
 

@@ -24,6 +24,8 @@ type change struct {
 	hook    string
 	surface string
 	from    string
+	// questions are what a dry run would have asked.
+	questions []string
 }
 
 func (env environment) flags(cmd *cobra.Command, c *change) {
@@ -68,14 +70,13 @@ func (env environment) init(cmd *cobra.Command, c *change) error {
 	if err != nil {
 		return err
 	}
-	ask := !c.yes && !c.dryRun && env.terminal
 	if len(req.Hosts) == 0 {
-		if req.Hosts, err = env.detect(cmd, in, req, c.yes || c.dryRun, ask); err != nil {
+		if req.Hosts, err = env.detect(cmd, in, req, c); err != nil {
 			return err
 		}
 	}
-	if ask {
-		if req.Surface, err = env.askSurface(cmd, in, req); err != nil {
+	if !c.yes && env.terminal {
+		if req.Surface, err = env.askSurface(cmd, in, req, c); err != nil {
 			return err
 		}
 	}
@@ -91,25 +92,31 @@ func (c *change) request() (install.Request, error) {
 	return install.Request{Root: root, Scope: scope, Hosts: c.hosts, Surface: c.surface, Mode: c.mode}, err
 }
 
-// detect names the hosts to install for when none was given.
-func (env environment) detect(cmd *cobra.Command, in *install.Installer, req install.Request, yes, ask bool) ([]string, error) {
+// detect names the hosts to install for when none was given. A dry run asks
+// nothing, and notes what it would have asked.
+func (env environment) detect(cmd *cobra.Command, in *install.Installer, req install.Request, c *change) ([]string, error) {
 	root := req.Root
 	if req.Scope == bundle.User {
 		root = ""
 	}
 	hosts, how, err := in.Detect(root)
+	names := strings.Join(hosts, ", ")
+	question := fmt.Sprintf("Install for %s (%s) into %s? [Y/n] ", names, how, where(req))
 	switch {
 	case err != nil:
 		return nil, err
 	case len(hosts) == 0:
 		return nil, usagef("no agent host was found; name one with --host")
-	case yes:
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", strings.Join(hosts, ", "), how)
+	case c.yes:
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", names, how)
 		return hosts, nil
-	case !ask:
-		return nil, usagef("%s: %s; say --yes to install for that, or name a host with --host", strings.Join(hosts, ", "), how)
+	case c.dryRun:
+		c.questions = append(c.questions, strings.TrimSpace(question)+" (--yes, or --host "+strings.Join(hosts, ",")+", answers it)")
+		return hosts, nil
+	case !env.terminal:
+		return nil, usagef("%s: %s; say --yes to install for that, or name a host with --host", names, how)
 	}
-	ok, err := env.answer(cmd, fmt.Sprintf("Install for %s (%s) into %s? [Y/n] ", strings.Join(hosts, ", "), how, where(req)))
+	ok, err := env.answer(cmd, question)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +133,7 @@ func where(req install.Request) string {
 	return req.Root
 }
 
-func (env environment) askSurface(cmd *cobra.Command, in *install.Installer, req install.Request) (string, error) {
+func (env environment) askSurface(cmd *cobra.Command, in *install.Installer, req install.Request, c *change) (string, error) {
 	open, err := in.Surfaces(req)
 	if err != nil || len(open) == 0 {
 		return req.Surface, err
@@ -135,7 +142,12 @@ func (env environment) askSurface(cmd *cobra.Command, in *install.Installer, req
 		return "", usagef("%s have several surfaces each; install them one at a time", strings.Join(slices.Sorted(maps.Keys(open)), ", "))
 	}
 	for host, choice := range open {
-		got, err := env.answer(cmd, fmt.Sprintf("Which surface of %s: %s? [%s] ", host, choice, choice.Options[0]))
+		question := fmt.Sprintf("Which surface of %s: %s? [%s] ", host, choice, choice.Options[0])
+		if c.dryRun {
+			c.questions = append(c.questions, question+"(--surface answers it)")
+			return req.Surface, nil
+		}
+		got, err := env.answer(cmd, question)
 		if err != nil {
 			return "", err
 		}
@@ -164,8 +176,9 @@ func (env environment) uninstallCommand() *cobra.Command {
 		Short: "Take the hooks out again",
 		Long: `uninstall brings back the original bytes of every file that is still as init
 left it. From a file that was changed since, it takes only our hooks out. Without
---host it does so for every host of the scope. The programs in
-~/.flow-agents/bin stay, because other projects use them.`,
+--host it does so for every host of the scope. What sessions recorded, your own
+settings and the programs in ~/.flow-agents/bin stay; it lists them, with the
+command that removes each.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in, err := env.installer("", "")

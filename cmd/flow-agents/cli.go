@@ -217,9 +217,6 @@ func (env environment) installer(from, hook string) (*install.Installer, error) 
 		if in.Machine, err = filepath.Abs(dir); err != nil {
 			return nil, err
 		}
-		if !filepath.IsAbs(dir) {
-			fmt.Fprintf(env.stderr, "warning: FLOW_AGENTS_HOME is %q, which each program takes from the folder that it is started in, here %s; set it to an absolute path\n", dir, in.Machine)
-		}
 	}
 	if in.Self, err = os.Executable(); err != nil {
 		return nil, err

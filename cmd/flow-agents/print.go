@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -15,13 +16,17 @@ import (
 
 // A result is what --json prints for the commands that write.
 type result struct {
-	Command string           `json:"command"`
-	OK      bool             `json:"ok"`
-	DryRun  bool             `json:"dry_run"`
-	Changed bool             `json:"changed"`
-	Mode    string           `json:"mode,omitempty"`
-	Error   *failure         `json:"error,omitempty"`
-	Changes []install.Change `json:"changes"`
+	Command string `json:"command"`
+	OK      bool   `json:"ok"`
+	DryRun  bool   `json:"dry_run"`
+	Changed bool   `json:"changed"`
+	Mode    string `json:"mode,omitempty"`
+	// ModeFrom is what says so: a variable, a file or nobody.
+	ModeFrom string `json:"mode_from,omitempty"`
+	// Questions are what a dry run would have asked.
+	Questions []string         `json:"questions"`
+	Error     *failure         `json:"error,omitempty"`
+	Changes   []install.Change `json:"changes"`
 	*install.Plan
 }
 
@@ -39,6 +44,11 @@ func (env environment) report(cmd *cobra.Command, in *install.Installer, c *chan
 	if c.json {
 		return env.reportJSON(cmd, in, c, plan, err)
 	}
+	for _, p := range in.Rules("").Problems {
+		if p.Kind == install.FromEnvironment {
+			fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", p.Text)
+		}
+	}
 	if err != nil {
 		if plan != nil {
 			printDone(cmd.ErrOrStderr(), plan)
@@ -52,13 +62,24 @@ func (env environment) report(cmd *cobra.Command, in *install.Installer, c *chan
 	return nil
 }
 
+// rules are what holds in the project of a plan, or in a dry run would hold.
+func (c *change) rules(in *install.Installer, plan *install.Plan) install.Rules {
+	r := in.Rules(plan.Root)
+	if c.dryRun && c.mode != "" && r.ModeFrom != install.FromMode {
+		r.Mode = c.mode
+	}
+	return r
+}
+
 func (env environment) reportJSON(cmd *cobra.Command, in *install.Installer, c *change, plan *install.Plan, err error) error {
 	if plan == nil {
-		plan = &install.Plan{Hosts: []install.Installed{}, Findings: []install.Finding{}, Trust: []bundle.Trust{}, Commit: []string{}, Notes: []string{}}
+		plan = &install.Plan{Hosts: []install.Installed{}, Findings: []install.Finding{}, Trust: []bundle.Trust{}, Commit: []string{}, Notes: []string{}, Left: []install.Leftover{}}
 	}
-	r := result{Command: cmd.Name(), OK: err == nil, DryRun: c.dryRun, Changed: plan.Changed(), Changes: plan.Visible(), Plan: plan}
+	r := result{Command: cmd.Name(), OK: err == nil, DryRun: c.dryRun, Changed: plan.Changed(), Changes: plan.Visible(), Plan: plan,
+		Questions: append([]string{}, c.questions...)}
 	if plan.Root != "" {
-		r.Mode = in.Rules(plan.Root).Mode
+		rules := c.rules(in, plan)
+		r.Mode, r.ModeFrom = rules.Mode, rules.ModeFrom
 	}
 	if err != nil {
 		r.Error = newFailure(err)
@@ -89,6 +110,7 @@ func printDone(w io.Writer, plan *install.Plan) {
 func printPlan(w io.Writer, command string, in *install.Installer, c *change, plan *install.Plan) {
 	if len(plan.Hosts) == 0 && !plan.Changed() {
 		fmt.Fprintln(w, "Nothing is installed here.")
+		printLeft(w, c, plan)
 		return
 	}
 	names := []string{}
@@ -107,6 +129,9 @@ func printPlan(w io.Writer, command string, in *install.Installer, c *change, pl
 	if c.dryRun {
 		fmt.Fprintln(w, "Dry run: nothing is changed.")
 	}
+	for _, q := range c.questions {
+		fmt.Fprintf(w, "Would ask: %s\n", q)
+	}
 	for _, ch := range plan.Visible() {
 		line := fmt.Sprintf("  %-9s %s", ch.Action, ch.Path)
 		if ch.Hooks > 0 {
@@ -123,6 +148,10 @@ func printPlan(w io.Writer, command string, in *install.Installer, c *change, pl
 	for _, note := range plan.Notes {
 		fmt.Fprintf(w, "%s\n", note)
 	}
+	printLeft(w, c, plan)
+	if command == "init" && c.dryRun && c.mode != "" {
+		printMode(w, in, c, plan)
+	}
 	if command == "upgrade" && !c.dryRun && plan.Changed() {
 		fmt.Fprintf(w, "Check:  %s\n", in.CheckCommand(c.dest))
 	}
@@ -130,7 +159,9 @@ func printPlan(w io.Writer, command string, in *install.Installer, c *change, pl
 		return
 	}
 	if !plan.Changed() {
-		fmt.Fprintf(w, "\nAll of it is in place already. Check: %s\n", in.CheckCommand(c.dest))
+		fmt.Fprint(w, "\nAll of it is in place already.\n")
+		printMode(w, in, c, plan)
+		fmt.Fprintf(w, "Check:  %s\n", in.CheckCommand(c.dest))
 		return
 	}
 	printNext(w, in, c, plan)
@@ -157,14 +188,44 @@ func printNext(w io.Writer, in *install.Installer, c *change, plan *install.Plan
 	if plan.Scope == bundle.Local {
 		fmt.Fprintln(w, "Don't commit the files above: they name a path of this machine.")
 	}
-	if plan.Root != "" {
-		mode := in.Rules(plan.Root).Mode
-		if mode == install.Observe {
-			mode += ", in this folder on this machine only; a clone elsewhere enforces"
-		}
-		fmt.Fprintf(w, "Mode:   %s\n", mode)
-	}
+	printMode(w, in, c, plan)
 	fmt.Fprintf(w, "Check:  %s\n", in.CheckCommand(c.dest))
+}
+
+// printMode says whether the hooks refuse, and where that holds.
+func printMode(w io.Writer, in *install.Installer, c *change, plan *install.Plan) {
+	if plan.Root == "" {
+		return
+	}
+	const here = "on this machine only, for this folder; a clone elsewhere enforces"
+	r := c.rules(in, plan)
+	line := r.Mode
+	switch {
+	case r.ModeFrom == install.FromMode && c.mode == install.Observe && r.Mode != c.mode:
+		line += ", because " + install.FromMode + " says so; where it doesn't, observe " + here
+	case r.ModeFrom == install.FromMode:
+		line += ", because " + install.FromMode + " says so"
+	case r.Mode == install.Observe:
+		line += ", " + here
+	}
+	fmt.Fprintf(w, "Mode:   %s\n", line)
+}
+
+// printLeft lists what an uninstall leaves, each with the command that removes it.
+func printLeft(w io.Writer, c *change, plan *install.Plan) {
+	if len(plan.Left) == 0 {
+		return
+	}
+	said := "What stays, and how to remove it:"
+	if c.dryRun {
+		said = "What would stay, and how to remove it then:"
+	}
+	fmt.Fprintln(w, said)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, l := range plan.Left {
+		fmt.Fprintf(t, "  %s\t%s\n", l.Remove, l.What)
+	}
+	_ = t.Flush() // the writer remembers its errors
 }
 
 func indent(text string) string {

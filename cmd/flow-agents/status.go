@@ -12,7 +12,7 @@ import (
 
 func (env environment) statusCommand() *cobra.Command {
 	var p place
-	var asJSON bool
+	var asJSON, verbose bool
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Say whether the installed hooks are alive",
@@ -27,7 +27,9 @@ those in ~/.flow-agents/bin.
   DEAD      some hook is missing or can't run
 
 It exits 1 unless all is alive, and if nothing is installed. Steps of trust that
-only the host knows of are listed as unknown, and don't count.`,
+only the host knows of are listed as unknown, and don't count. What the
+environment and the settings say is listed too, where a policy is off by it or
+the hook doesn't go by it: a word that nobody knows switches nothing off.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in, err := env.installer("", "")
@@ -45,7 +47,7 @@ only the host knows of are listed as unknown, and don't count.`,
 			if asJSON {
 				err = env.printJSON(report)
 			} else {
-				printStatus(cmd.OutOrStdout(), report)
+				printStatus(cmd.OutOrStdout(), in.Command(), report, verbose)
 			}
 			if err == nil && !report.OK {
 				err = errFailed
@@ -55,48 +57,67 @@ only the host knows of are listed as unknown, and don't count.`,
 	}
 	p.flags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	cmd.Flags().BoolVar(&verbose, "verbose", false, "print all that there is to know of trust")
 	return cmd
 }
 
-func printStatus(w io.Writer, r *install.Report) {
-	fmt.Fprintf(w, "%s (%s mode, from %s)\n", r.Root, r.Mode, r.ModeFrom)
+func printStatus(w io.Writer, program string, r *install.Report, verbose bool) {
+	profile := ""
+	if r.ProfileFrom != install.FromDefault {
+		profile = fmt.Sprintf("; %s profile, from %s", r.Profile, r.ProfileFrom)
+	}
+	fmt.Fprintf(w, "%s (%s mode, from %s%s)\n", r.Root, r.Mode, r.ModeFrom, profile)
 	for _, off := range r.Off {
-		fmt.Fprintf(w, "  %-10s %s, by %s\n", "off", off.Policy, off.From)
+		line(w, "off", off.String())
 	}
 	for _, p := range r.Problems {
-		fmt.Fprintf(w, "  %-10s %s\n", "ignored", p)
+		word := "warning"
+		if p.Kind == install.FromSettings {
+			word = "ignored"
+		}
+		line(w, word, p.Text)
 	}
 	if len(r.Hosts) == 0 {
-		fmt.Fprintln(w, "  Nothing is installed; flow-agents init does it.")
+		fmt.Fprintf(w, "  Nothing is installed; %s init does it.\n", program)
 	}
+	said := map[install.ProgramInfo]bool{}
+	more := 0
 	for _, h := range r.Hosts {
-		printHost(w, h)
+		more += printHost(w, h, said, verbose)
+	}
+	if more > 0 {
+		fmt.Fprintf(w, "%d more to know of trust: %s status --verbose\n", more, program)
 	}
 }
 
-func printHost(w io.Writer, h install.HostStatus) {
+func line(w io.Writer, word, text string) { fmt.Fprintf(w, "  %-10s %s\n", word, text) }
+
+// printHost prints one host, without the programs that were said of another, and
+// returns how many notes on trust it left out.
+func printHost(w io.Writer, h install.HostStatus, said map[install.ProgramInfo]bool, verbose bool) (more int) {
 	word := h.State
 	if !h.OK {
 		word = strings.ToUpper(word)
 	}
 	fmt.Fprintf(w, "%s (%s scope): %s\n", h.Title, h.Scope, word)
 	for _, f := range h.Files {
-		fmt.Fprintf(w, "  %-10s %s", f.State, f.Path)
+		text := f.Path
 		if f.Want > 0 {
-			fmt.Fprintf(w, " (%d of %d hooks)", f.Hooks, f.Want)
+			text += fmt.Sprintf(" (%d of %d hooks)", f.Hooks, f.Want)
 		}
-		fmt.Fprintln(w)
+		line(w, f.State, text)
 	}
 	for _, p := range h.Programs {
-		if p.Error != "" {
-			fmt.Fprintf(w, "  %-10s %s: %s\n", "broken", p.Path, p.Error)
-			continue
+		switch {
+		case p.Error != "":
+			line(w, "broken", p.Path+": "+p.Error)
+		case said[p]:
+		case p.Contract != "":
+			line(w, "runs", fmt.Sprintf("%s: %s (engine contract %s)", p.Path, p.Version, p.Contract))
+		default:
+			line(w, "runs", p.Path+": "+p.Version)
 		}
-		fmt.Fprintf(w, "  %-10s %s: %s", "runs", p.Path, p.Version)
-		if p.Contract != "" {
-			fmt.Fprintf(w, " (engine contract %s)", p.Contract)
-		}
-		fmt.Fprintln(w)
+		said[p] = true
 	}
 	for _, f := range h.Findings {
 		mark := "note"
@@ -106,13 +127,23 @@ func printHost(w io.Writer, h install.HostStatus) {
 		case f.Unknown:
 			mark = install.Unknown
 		}
-		fmt.Fprintf(w, "  %-10s %s\n", mark, f)
+		line(w, mark, f.String())
 	}
 	for _, t := range h.Trust {
-		fmt.Fprintf(w, "  %-10s %s", install.Unknown, t.Text)
-		if t.Command != "" {
-			fmt.Fprintf(w, " (%s)", t.Command)
+		text := t.Text
+		switch {
+		case verbose:
+		case t.Command == "" && t.CI == "":
+			more++ // nothing to do
+			continue
+		default:
+			text, _, _ = strings.Cut(text, ". ")
+			text = strings.TrimSuffix(text, ".")
 		}
-		fmt.Fprintln(w)
+		if t.Command != "" {
+			text += " (" + t.Command + ")"
+		}
+		line(w, install.Unknown, text)
 	}
+	return more
 }

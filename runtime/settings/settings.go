@@ -59,6 +59,23 @@ type Settings struct {
 
 	// Problems of the files and of the environment, for the local log.
 	Problems []string
+	// Misread are the variables among the problems.
+	Misread []Misread
+}
+
+// A Misread is a variable whose value makes no sense.
+type Misread struct {
+	// Name is the variable's, Value what it has, of a list the entry.
+	Name, Value string
+	// Effect is what the hook makes of it, for "NAME has VALUE, which ...".
+	Effect string
+	// Takes says in words what it takes; Words are the choices, if it has any.
+	Takes string
+	Words []string
+}
+
+func (m Misread) String() string {
+	return m.Name + " has " + strconv.Quote(m.Value) + ", which " + m.Effect + "; it takes " + m.Takes
 }
 
 // A Disabled is the id of a policy that never runs, and what says so: a file's
@@ -122,6 +139,7 @@ func Load(v workspace.View) Settings {
 		l.load(disk.Read(l.file, maxSize))
 	}
 	s.environment()
+	s.rootless(v)
 	return s
 }
 
@@ -130,12 +148,12 @@ func (s *Settings) environment() {
 		if p := profile(word); p != 0 {
 			s.Profile, s.ProfileFrom = p, "SA_HOOK_PROFILE"
 		} else {
-			s.misspelt("SA_HOOK_PROFILE", word, "minimal, standard or strict")
+			s.misspelt("SA_HOOK_PROFILE", word, "minimal", "standard", "strict")
 		}
 	}
 	for id := range strings.SplitSeq(os.Getenv("SA_DISABLED_HOOKS"), ",") {
 		if !s.disable(id, "SA_DISABLED_HOOKS") {
-			s.misspelt("SA_DISABLED_HOOKS", id, policies())
+			s.misspelt("SA_DISABLED_HOOKS", id, policies()...)
 		}
 	}
 	switch word := os.Getenv("FLOW_AGENTS_MODE"); strings.ToLower(strings.TrimSpace(word)) {
@@ -145,11 +163,18 @@ func (s *Settings) environment() {
 		s.Observe = false
 	case "":
 	default:
-		s.misspelt("FLOW_AGENTS_MODE", word, "enforce or observe")
+		s.misspelt("FLOW_AGENTS_MODE", word, "enforce", "observe")
 	}
-	if word := os.Getenv("SA_HOOK_INPUT_MAX_BYTES"); word != "" {
-		if n, err := strconv.Atoi(word); err != nil || n <= 0 {
-			s.misspelt("SA_HOOK_INPUT_MAX_BYTES", word, "a number of bytes")
+	s.number("SA_HOOK_INPUT_MAX_BYTES", os.Getenv("SA_HOOK_INPUT_MAX_BYTES"), "a number of bytes")
+	switch word := os.Getenv("SA_HOOK_INPUT_TRUNCATED"); word {
+	case "", "0", "false", "1", "true":
+	default:
+		s.misspelt("SA_HOOK_INPUT_TRUNCATED", word, "0", "1", "false", "true")
+	}
+	for _, v := range os.Environ() {
+		name, word, _ := strings.Cut(v, "=")
+		if strings.HasPrefix(name, "FLOW_AGENTS_") && strings.HasSuffix(name, "_HOOK_TIMEOUT_MS") {
+			s.number(name, word, "a number of milliseconds")
 		}
 	}
 	if dir := os.Getenv("TELEMETRY_DATA_DIR"); dir != "" {
@@ -157,12 +182,43 @@ func (s *Settings) environment() {
 	}
 }
 
-// misspelt notes a variable that counts as not set.
-func (s *Settings) misspelt(name, word, want string) {
-	if len(s.Problems) > 3*maxProblems {
+// rootless notes that the root that the environment names is no folder.
+func (s *Settings) rootless(v workspace.View) {
+	word := os.Getenv("FLOW_AGENTS_ROOT")
+	if word == "" || v.Root == "" {
+		return
+	}
+	if info, err := os.Stat(v.Root); err != nil || !info.IsDir() {
+		s.misread(Misread{Name: "FLOW_AGENTS_ROOT", Value: word, Effect: "is no folder, so no project's settings hold", Takes: "the absolute path of a project"})
+	}
+}
+
+// number notes a variable that takes a number above zero and has something else.
+func (s *Settings) number(name, word, takes string) {
+	if word == "" {
+		return
+	}
+	if n, err := strconv.Atoi(word); err != nil || n <= 0 {
+		s.misread(Misread{Name: name, Value: word, Effect: ignored, Takes: takes})
+	}
+}
+
+// misspelt notes a variable that has none of its words.
+func (s *Settings) misspelt(name, word string, words ...string) {
+	last := len(words) - 1
+	s.misread(Misread{Name: name, Value: word, Effect: ignored, Takes: strings.Join(words[:last], ", ") + " or " + words[last], Words: words})
+}
+
+// ignored is the effect of a variable that counts as not set.
+const ignored = "counts for nothing"
+
+func (s *Settings) misread(m Misread) {
+	if len(s.Misread) > 2*maxProblems {
 		return // a list of nothing but mistakes
 	}
-	s.Problems = append(s.Problems, name+" has "+strconv.Quote(text.Line(word, 100))+", which counts for nothing; it takes "+want)
+	m.Value = text.Line(m.Value, 100)
+	s.Misread = append(s.Misread, m)
+	s.Problems = append(s.Problems, m.String())
 }
 
 // disable takes an id as older tooling writes it, too: with the event in front
@@ -184,12 +240,12 @@ func (s *Settings) disable(id, from string) bool {
 }
 
 // policies lists the ids of all.
-func policies() string {
+func policies() []string {
 	var ids []string
 	for i := range tables.Policies {
 		ids = append(ids, tables.Policies[i].ID)
 	}
-	return strings.Join(ids, ", ")
+	return ids
 }
 
 // Runs reports whether a policy with the given id and set of profiles runs.
@@ -299,7 +355,7 @@ func (l *loader) key(f jsontext.Field) bool {
 		}
 		l.strings(f, func(id string) {
 			if !s.disable(id, l.file) {
-				l.problem("disabled_hooks: there is no policy " + text.Line(id, 100) + ", only " + policies())
+				l.problem("disabled_hooks: there is no policy " + text.Line(id, 100) + ", only " + strings.Join(policies(), ", "))
 			}
 		})
 	case f.Is("fail_closed"):

@@ -3,6 +3,7 @@ package settings
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 // load writes the two files, where given, and reads them.
 func load(t *testing.T, user, project string, env ...string) Settings {
 	t.Helper()
-	for _, k := range []string{"SA_HOOK_PROFILE", "SA_DISABLED_HOOKS", "FLOW_AGENTS_MODE", "TELEMETRY_DATA_DIR"} {
+	for _, k := range []string{"SA_HOOK_PROFILE", "SA_DISABLED_HOOKS", "FLOW_AGENTS_MODE", "FLOW_AGENTS_ROOT", "TELEMETRY_DATA_DIR"} {
 		t.Setenv(k, "")
 	}
 	for i := 0; i < len(env); i += 2 {
@@ -84,19 +85,49 @@ func TestRuns(t *testing.T) {
 
 // A word that nobody knows changes nothing, and is named.
 func TestMisspeltEnvironment(t *testing.T) {
-	for name, c := range map[string]struct{ word, want string }{
-		"FLOW_AGENTS_MODE":        {"obsreve", `FLOW_AGENTS_MODE has "obsreve", which counts for nothing; it takes enforce or observe`},
-		"SA_HOOK_PROFILE":         {"default", `SA_HOOK_PROFILE has "default", which counts for nothing; it takes minimal, standard or strict`},
-		"SA_HOOK_INPUT_MAX_BYTES": {"1 MB", `SA_HOOK_INPUT_MAX_BYTES has "1 MB", which counts for nothing; it takes a number of bytes`},
+	for _, c := range []struct {
+		name, word, want string
+		words            []string
+	}{
+		{"FLOW_AGENTS_MODE", "obsreve", `"obsreve", which counts for nothing; it takes enforce or observe`, []string{"enforce", "observe"}},
+		{"SA_HOOK_PROFILE", "default", `"default", which counts for nothing; it takes minimal, standard or strict`, []string{"minimal", "standard", "strict"}},
+		{"SA_HOOK_INPUT_MAX_BYTES", "1 MB", `"1 MB", which counts for nothing; it takes a number of bytes`, nil},
+		{"SA_HOOK_INPUT_MAX_BYTES", "0", `"0", which counts for nothing; it takes a number of bytes`, nil},
+		{"SA_HOOK_INPUT_TRUNCATED", "yes", `"yes", which counts for nothing; it takes 0, 1, false or true`, []string{"0", "1", "false", "true"}},
+		{"FLOW_AGENTS_CLAUDE_CODE_HOOK_TIMEOUT_MS", "5s", `"5s", which counts for nothing; it takes a number of milliseconds`, nil},
+		{"FLOW_AGENTS_MODE", "a\nb", `"a b", which counts for nothing; it takes enforce or observe`, []string{"enforce", "observe"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := load(t, "", "", name, c.word)
-			require.Equal(t, []string{c.want}, s.Problems)
-			s.Problems = nil
+		t.Run(c.name+" "+c.word, func(t *testing.T) {
+			s := load(t, "", "", c.name, c.word)
+			require.Equal(t, []string{c.name + " has " + c.want}, s.Problems)
+			require.Len(t, s.Misread, 1)
+			require.Equal(t, c.name, s.Misread[0].Name)
+			require.Equal(t, c.words, s.Misread[0].Words)
+			s.Problems, s.Misread = nil, nil
 			require.Equal(t, Settings{Profile: Standard}, s)
 		})
 	}
 	require.Less(t, len(load(t, "", "", "SA_DISABLED_HOOKS", strings.Repeat("x,", 9000)).Problems), 100)
+	for name, word := range map[string]string{"SA_HOOK_INPUT_TRUNCATED": "false", "SA_HOOK_INPUT_MAX_BYTES": "9", "FLOW_AGENTS_CODEX_HOOK_TIMEOUT_MS": "9"} {
+		require.Empty(t, load(t, "", "", name, word).Problems, name)
+	}
+}
+
+// A root that isn't there leaves a project's rules out, so it is named.
+func TestRootThatIsNoFolder(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o644))
+	for root, bad := range map[string]bool{dir: false, filepath.Join(dir, "none"): true, file: true} {
+		t.Setenv("FLOW_AGENTS_ROOT", root)
+		s := Load(workspace.View{Root: root})
+		if !bad {
+			require.Empty(t, s.Problems)
+			continue
+		}
+		require.Equal(t, []string{"FLOW_AGENTS_ROOT has " + strconv.Quote(root) + ", which is no folder, so no project's settings hold; it takes the absolute path of a project"}, s.Problems)
+	}
+	require.Empty(t, Load(workspace.View{}).Problems)
 }
 
 // The project's file may make things stricter, never looser.
