@@ -28,7 +28,8 @@ hooks read it: they put the open task before the agent at every turn.
 
 Who is at work is told by --actor, else by FLOW_AGENTS_ACTOR, else by the session
 variable of the agent host that runs the command, else it is the only actor that
-is at work here.`,
+is at work here. A task that nobody known starts is nobody's: the next session
+of an agent takes it.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -84,7 +85,7 @@ func (env environment) actor(given, root string) (string, error) {
 	}
 	switch len(live) {
 	case 0:
-		return "", usagef("it isn't known who is at work: give --actor NAME, or set FLOW_AGENTS_ACTOR")
+		return "", nil
 	case 1:
 		return live[0], nil
 	}
@@ -106,35 +107,29 @@ func (env environment) write(cmd *cobra.Command, d *desk, said string, f func(*w
 
 func (env environment) startCommand(d *desk) *cobra.Command {
 	var request string
-	var criteria []string
+	var criteria, checks []string
 	cmd := &cobra.Command{
 		Use:   "start NAME",
 		Short: "Begin a task",
 		Example: `  flow-agents workflow start add-login --request "Let people log in." \
-    --criterion "The tests pass. => npm test" --criterion "The page says how."`,
+    --check "npm test" --criterion "The page says how."`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var list []writer.Criterion
-			for _, c := range criteria {
-				list = append(list, criterion(c))
+			for _, c := range checks {
+				list = append(list, writer.Criterion{Description: c + " succeeds", Refs: []writer.Reference{writer.Command(c)}})
 			}
-			return env.write(cmd, d, args[0]+" is begun and yours.", func(w *writer.Writer) error { return w.Start(args[0], request, list) })
+			for _, c := range criteria {
+				list = append(list, writer.Criterion{Description: c})
+			}
+			return env.write(cmd, d, args[0]+" is begun", func(w *writer.Writer) error { return w.Start(args[0], request, list) })
 		},
 	}
 	cmd.Flags().StringVar(&request, "request", "", "`TEXT` of what was asked for")
-	cmd.Flags().StringArrayVar(&criteria, "criterion", nil, "`TEXT [=> COMMAND]`: what the task must fulfil, and a command that proves it; repeatable")
+	cmd.Flags().StringArrayVar(&checks, "check", nil, "`COMMAND` that must succeed; repeatable")
+	cmd.Flags().StringArrayVar(&criteria, "criterion", nil, "`TEXT` of what else the task must fulfil; repeatable")
 	_ = cmd.MarkFlagRequired("request")
 	return cmd
-}
-
-// criterion reads TEXT [=> COMMAND].
-func criterion(s string) writer.Criterion {
-	text, command, ok := strings.Cut(s, "=>")
-	c := writer.Criterion{Description: text}
-	if command = strings.TrimSpace(command); ok && command != "" {
-		c.Refs = []writer.Reference{writer.Command(command)}
-	}
-	return c
 }
 
 func (env environment) resumeCommand(d *desk) *cobra.Command {

@@ -158,7 +158,7 @@ func slugOf(artifactDir, stateDir string) (string, bool) {
 
 // ValidSlug reports whether a task may be called that.
 func ValidSlug(s string) bool {
-	if s == "" || len(s) > 128 || s[0] == '.' || s[0] == '-' || s == "current" || s == "assignment" || s == "liveness" {
+	if s == "" || len(s) > 128 || s[0] == '.' || s[0] == '-' || s[len(s)-1] == '.' || taken(s) {
 		return false
 	}
 	for i := range len(s) {
@@ -167,6 +167,13 @@ func ValidSlug(s string) bool {
 		}
 	}
 	return true
+}
+
+// taken are the names of the folder's other entries, whatever the case of their
+// letters, because some file systems don't tell it apart.
+func taken(s string) bool {
+	s = strings.ToLower(s)
+	return s == "current" || s == "assignment" || s == "liveness" || strings.HasSuffix(s, ".json")
 }
 
 // adopt makes the task the actor's own.

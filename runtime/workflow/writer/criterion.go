@@ -30,6 +30,22 @@ func Command(command string) Reference {
 	return Reference{Kind: "command", Summary: "this command succeeds", Excerpt: command}
 }
 
+// references checks what is to be added to what proves a criterion.
+func references(refs []Reference) ([]Reference, error) {
+	out := make([]Reference, 0, len(refs))
+	for _, r := range refs {
+		var err error
+		if r.Summary, err = clean("the note", r.Summary); err != nil {
+			return nil, err
+		}
+		if r.Excerpt, err = optional("the command", r.Excerpt); err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
 // numbered checks new criteria and gives ids to those without: AC1, AC2.
 func numbered(list []Criterion) ([]Criterion, error) {
 	out := make([]Criterion, 0, len(list))
@@ -42,14 +58,17 @@ func numbered(list []Criterion) ([]Criterion, error) {
 		if c.ID == "" {
 			c.ID = "AC" + strconv.Itoa(i+1)
 		}
+		if c.ID, err = name("a criterion's id", c.ID); err != nil {
+			return nil, err
+		}
+		if c.Refs, err = references(c.Refs); err != nil {
+			return nil, err
+		}
 		if seen[c.ID] {
 			return nil, fmt.Errorf("two criteria are called %s", c.ID)
 		}
 		seen[c.ID] = true
 		c.Status = "pending"
-		if c.Refs == nil {
-			c.Refs = []Reference{}
-		}
 		out = append(out, c)
 	}
 	return out, nil
@@ -82,8 +101,15 @@ func (w *Writer) Criterion(slug string, c Criterion) error {
 	if err := oneOf("the status", c.Status, CriterionStatuses); err != nil {
 		return err
 	}
+	var err error
+	if c.ID, err = name("the criterion's id", c.ID); err != nil {
+		return err
+	}
+	if c.Refs, err = references(c.Refs); err != nil {
+		return err
+	}
 	return w.change(func() error {
-		slug, state, err := w.pick(slug)
+		slug, state, err := w.pick(slug, false)
 		if err != nil {
 			return err
 		}
@@ -93,9 +119,12 @@ func (w *Writer) Criterion(slug string, c Criterion) error {
 		}
 		i := slices.IndexFunc(known, func(k Criterion) bool { return k.ID == c.ID })
 		if i < 0 {
+			if c.Description == "" {
+				return fmt.Errorf("%s has no criterion %q, only %s; a new one needs a description", slug, c.ID, ids(known))
+			}
 			text, err := clean("the description", c.Description)
 			if err != nil {
-				return fmt.Errorf("%s has no criterion %q, only %s; to add it, describe it: %w", slug, c.ID, ids(known), err)
+				return err
 			}
 			d := &document{}
 			d.set("id", c.ID)

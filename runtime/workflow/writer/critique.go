@@ -47,7 +47,7 @@ func (w *Writer) Critique(slug string, r Review) error {
 		r.Findings[i] = f
 	}
 	return w.change(func() error {
-		slug, state, err := w.pick(slug)
+		slug, state, err := w.pick(slug, false)
 		if err != nil {
 			return err
 		}

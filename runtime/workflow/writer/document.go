@@ -120,6 +120,9 @@ func (w *Writer) write(path string, d *document) error {
 	if err == nil {
 		err = json.Indent(&b, raw, "", "  ")
 	}
+	if err == nil && b.Len() >= maxFile {
+		err = fmt.Errorf("it would have more than %d bytes, which nobody would read; nothing was written", maxFile)
+	}
 	if err == nil {
 		b.WriteByte('\n')
 		err = disk.Write(path, b.Bytes())

@@ -24,17 +24,21 @@ func (w *Writer) Evidence(slug string, c Check) error {
 	if err := oneOf("the status", c.Status, CheckStatuses); err != nil {
 		return err
 	}
+	var err error
 	if c.ID == "" {
 		c.ID = c.Command
 	}
-	if _, err := clean("the check's id or command", c.ID); err != nil {
+	if c.ID, err = clean("the check's id or command", c.ID); err != nil {
 		return err
 	}
-	if len(c.Command) > maxText {
-		return fmt.Errorf("the command has %d bytes; the limit is %d", len(c.Command), maxText)
+	if c.Command, err = optional("the command", c.Command); err != nil {
+		return err
+	}
+	if c.Summary, err = optional("the summary", c.Summary); err != nil {
+		return err
 	}
 	return w.change(func() error {
-		slug, state, err := w.pick(slug)
+		slug, state, err := w.pick(slug, false)
 		if err != nil {
 			return err
 		}

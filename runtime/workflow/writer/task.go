@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/flow-agents/flow-agents/runtime/disk"
 	"github.com/flow-agents/flow-agents/runtime/workflow"
 )
 
@@ -46,8 +47,12 @@ func (w *Writer) Start(slug, request string, criteria []Criterion) error {
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if err := os.Mkdir(w.path(slug, ""), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		dir := w.path(slug, "")
+		if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
+		}
+		if !disk.IsFolder(dir) {
+			return fmt.Errorf("%s is not a folder of its own: nothing is written through a link", w.show(dir))
 		}
 		a := &document{}
 		a.set("schema_version", "1.0")
@@ -75,7 +80,7 @@ func (w *Writer) Start(slug, request string, criteria []Criterion) error {
 // Resume makes a task that is there the actor's, whoever had it before.
 func (w *Writer) Resume(slug string) error {
 	return w.change(func() error {
-		if _, _, err := w.pick(slug); err != nil {
+		if _, _, err := w.pick(slug, true); err != nil {
 			return err
 		}
 		return w.point(slug, "resume")
@@ -107,7 +112,7 @@ func (w *Writer) Advance(slug, status, phase string) error {
 		}
 	}
 	return w.change(func() error {
-		slug, d, err := w.pick(slug)
+		slug, d, err := w.pick(slug, false)
 		if err != nil {
 			return err
 		}
@@ -142,8 +147,11 @@ func (w *Writer) Next(slug string, n Next) error {
 	if n.Summary, err = clean("the summary", n.Summary); err != nil {
 		return err
 	}
+	if n.Command, err = optional("the command", n.Command); err != nil {
+		return err
+	}
 	return w.change(func() error {
-		slug, d, err := w.pick(slug)
+		slug, d, err := w.pick(slug, false)
 		if err != nil {
 			return err
 		}
@@ -181,7 +189,7 @@ func next(n Next) *document {
 // is open.
 func (w *Writer) Done(slug string) error {
 	return w.change(func() error {
-		slug, d, err := w.pick(slug)
+		slug, d, err := w.pick(slug, false)
 		if err != nil {
 			return err
 		}
@@ -212,6 +220,14 @@ func (w *Writer) open(slug string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	e, err := w.read(w.path(slug, "evidence.json"))
+	if err != nil {
+		return nil, err
+	}
+	var verdict string
+	if e.get("verdict", &verdict); verdict == "fail" {
+		out = append(out, "the evidence says fail")
+	}
 	var required bool
 	var status string
 	d.get("required", &required)
@@ -228,7 +244,7 @@ func (w *Writer) Cancel(slug, reason string) error {
 		return err
 	}
 	return w.change(func() error {
-		slug, d, err := w.pick(slug)
+		slug, d, err := w.pick(slug, false)
 		if err != nil {
 			return err
 		}

@@ -28,6 +28,9 @@ var (
 	ErrNotDone = errors.New("not done yet")
 )
 
+// maxActor is the longest name of an actor in bytes, as it is shown everywhere.
+const maxActor = 80
+
 // maxText is the longest text in bytes that a field takes; what is longer is an
 // error rather than a text that ends in the middle.
 const maxText = 4000
@@ -38,10 +41,14 @@ type Writer struct {
 	now              func() time.Time
 }
 
-// Open returns the writer of a work tree for an actor, which must not be empty.
+// Open returns the writer of a work tree for an actor. Empty is a person or
+// program without a name: a task that it starts is nobody's, until the next
+// session takes it.
 func Open(root, actor string, now func() time.Time) (*Writer, error) {
-	if actor == "" {
-		return nil, errors.New("it isn't known who is at work")
+	// What is shown of an actor must be all of it, because it is also how the
+	// actor is told from others.
+	if actor != text.Line(actor, maxActor) {
+		return nil, fmt.Errorf("an actor's name is one line of at most %d bytes, without control characters or blanks in a row", maxActor)
 	}
 	return &Writer{root, filepath.Join(root, workflow.Dir), actor, now}, nil
 }
@@ -82,8 +89,27 @@ func (w *Writer) Active() (string, error) {
 	return f.Task.Slug, nil
 }
 
-// pick is the task that is named, else the active one, with its state.
-func (w *Writer) pick(slug string) (string, *document, error) {
+// owner is the other actor that is at work on a task now, if there is one.
+func (w *Writer) owner(slug string) string {
+	s, ok := workflow.Open(w.root, w.now())
+	if !ok {
+		return ""
+	}
+	other := ""
+	for _, p := range s.Live() {
+		if p.Slug == slug && p.Owner == w.actor {
+			return ""
+		}
+		if p.Slug == slug && other == "" {
+			other = p.Owner
+		}
+	}
+	return other
+}
+
+// pick is the task that is named, else the active one, with its state. A task
+// that another actor is at work on is an error, unless it is to be taken.
+func (w *Writer) pick(slug string, take bool) (string, *document, error) {
 	var err error
 	if slug == "" {
 		if slug, err = w.Active(); err != nil {
@@ -95,6 +121,9 @@ func (w *Writer) pick(slug string) (string, *document, error) {
 	}
 	if !disk.IsFolder(filepath.Join(w.dir, slug)) {
 		return "", nil, fmt.Errorf("%w called %s; flow-agents workflow status lists them", ErrNoTask, slug)
+	}
+	if owner := w.owner(slug); owner != "" && !take {
+		return "", nil, fmt.Errorf("%s is at work on %s; flow-agents workflow resume %s takes it over", owner, slug, slug)
 	}
 	state, err := w.read(w.path(slug, "state.json"))
 	if err == nil && len(state.members) == 0 {
@@ -122,9 +151,12 @@ func (w *Writer) point(slug, source string) error {
 	d := &document{}
 	d.set("active_slug", slug)
 	d.set("artifact_dir", workflow.Dir+"/"+slug)
-	d.set("owner", text.Line(w.actor, 240))
+	d.set("owner", w.actor)
 	d.set("source", source)
 	d.set("updated_at", w.stamp())
+	if w.actor == "" {
+		return w.write(filepath.Join(w.dir, "current.json"), d)
+	}
 	dir := filepath.Join(w.dir, "current")
 	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
 		return err
@@ -154,6 +186,23 @@ func clean(what, s string) (string, error) {
 		return "", fmt.Errorf("%s has %d bytes; the limit is %d", what, len(s), maxText)
 	}
 	return s, nil
+}
+
+// name is clean for an id: one short line.
+func name(what, s string) (string, error) {
+	s, err := clean(what, s)
+	if err == nil && (len(s) > 200 || strings.ContainsAny(s, "\n\r\t")) {
+		err = fmt.Errorf("%s is one line of at most 200 bytes", what)
+	}
+	return s, err
+}
+
+// optional is clean for a text that may be missing.
+func optional(what, s string) (string, error) {
+	if s == "" {
+		return "", nil
+	}
+	return clean(what, s)
 }
 
 // oneOf checks a word against those that may stand there.

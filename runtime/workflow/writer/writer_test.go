@@ -151,7 +151,7 @@ func TestRefuses(t *testing.T) {
 		`the status is "finished"; it must be one of new`:           w.Advance("", "finished", ""),
 		"flow-agents workflow done checks":                          w.Advance("", "delivered", ""),
 		"done is not a phase to advance to":                         w.Advance("", "", "done"),
-		`add-login has no criterion "AC9", only AC1, docs`:          w.Criterion("", writer.Criterion{ID: "AC9", Status: "pass"}),
+		`no criterion "AC9", only AC1, docs; a new one needs a description`:          w.Criterion("", writer.Criterion{ID: "AC9", Status: "pass"}),
 		"the summary is empty":                                      w.Next("", writer.Next{}),
 		"the limit is 4000":                                         w.Next("", writer.Next{Summary: strings.Repeat("x", 4001)}),
 		"no open task called nope":                                  w.Advance("nope", "planned", ""),
@@ -163,14 +163,49 @@ func TestRefuses(t *testing.T) {
 	} {
 		require.ErrorContains(t, err, want)
 	}
-	_, err := writer.Open(root, "", time.Now)
-	require.Error(t, err)
+	for _, actor := range []string{"a  b", "a\nb", strings.Repeat("a", 81), "\x1b[31m"} {
+		_, err := writer.Open(root, actor, time.Now)
+		require.ErrorContains(t, err, "an actor's name is one line", actor)
+	}
+	for _, slug := range []string{"Current", "current.json", "x.JSON", "a.", "..", "liveness", "-x", strings.Repeat("x", 129)} {
+		require.ErrorContains(t, w.Start(slug, "r", nil), "can't be a task's name", slug)
+	}
 
 	// A file that can't be read is left alone.
 	path := filepath.Join(root, workflow.Dir, "add-login", "state.json")
 	require.NoError(t, os.WriteFile(path, []byte(`{"status": "new"`), 0o644))
 	require.ErrorContains(t, w.Advance("add-login", "planned", ""), "nothing was written")
 	require.Equal(t, `{"status": "new"`, file(t, root, "add-login/state.json"))
+}
+
+// Somebody else's task is left alone until it is taken over.
+func TestOthersTask(t *testing.T) {
+	_, root := started(t)
+	two := open(t, root, "codex:s2")
+	for _, err := range []error{two.Advance("add-login", "planned", ""), two.Cancel("add-login", "no"), two.Evidence("add-login", writer.Check{ID: "x", Status: "pass"})} {
+		require.ErrorContains(t, err, "claude-code:s1 is at work on add-login; flow-agents workflow resume add-login takes it over")
+	}
+	require.NoError(t, two.Resume("add-login"))
+	require.NoError(t, two.Advance("add-login", "planned", ""))
+}
+
+// A task can't be done while its evidence fails, and a file never grows larger
+// than what is read back.
+func TestEvidenceCounts(t *testing.T) {
+	w, root := started(t)
+	for _, id := range []string{"AC1", "docs"} {
+		require.NoError(t, w.Criterion("", writer.Criterion{ID: id, Status: "pass"}))
+	}
+	require.NoError(t, w.Evidence("", writer.Check{Command: "npm test", Status: "fail"}))
+	require.ErrorContains(t, w.Done(""), "the evidence says fail")
+	var err error
+	for i := 0; err == nil && i < 400; i++ {
+		err = w.Evidence("", writer.Check{ID: strconv.Itoa(i), Command: strings.Repeat("x", 3990), Status: "pass"})
+	}
+	require.ErrorContains(t, err, "nothing was written")
+	require.Less(t, len(file(t, root, "add-login/evidence.json")), 1<<20)
+	require.NoError(t, w.Evidence("", writer.Check{Command: "npm test", Status: "pass"}))
+	require.NoError(t, w.Done(""))
 }
 
 func TestResume(t *testing.T) {
@@ -184,7 +219,7 @@ func TestResume(t *testing.T) {
 
 // Nothing is written through a link that somebody has put in the way.
 func TestLinks(t *testing.T) {
-	for _, link := range []string{".kontourai", workflow.Dir, workflow.Dir + "/current", workflow.Dir + "/.lock"} {
+	for _, link := range []string{".kontourai", workflow.Dir, workflow.Dir + "/current", workflow.Dir + "/.lock", workflow.Dir + "/x"} {
 		root, elsewhere := t.TempDir(), t.TempDir()
 		require.NoError(t, os.MkdirAll(filepath.Join(root, filepath.Dir(link)), 0o755))
 		target := elsewhere
