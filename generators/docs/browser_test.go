@@ -3,6 +3,7 @@ package docs_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"html"
 	"net/http"
 	"net/http/httptest"
@@ -40,16 +41,18 @@ func page(t *testing.T) string {
 	return name
 }
 
-// measured is a copy of the page that says, in an attribute of its root, what
-// does not fit: "width" for a page that moves sideways, "scroll" for a box that
+// measured is a page that shows the matrix in a frame of a width and height,
+// because a window can't be as narrow as a phone, and says in an attribute of
+// its root what does not fit: "width" for a page that moves sideways, "scroll" for a box that
 // moves up and down in it, "clipped:TEXT" for text that is cut off, "filled" for
-// a planned cell that looks like one that works.
-func measured(t *testing.T, file string) string {
+// a planned cell that looks like one that works, "unsaid" for one that does not
+// say that it is planned. The first word is the width of the page.
+func measured(t *testing.T, file string, width, height int) string {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
 	const script = `<script>addEventListener('load', function () {
-  var said = ['measured'], root = document.documentElement;
+  var root = document.documentElement, said = [innerWidth];
   if (root.scrollWidth > root.clientWidth) said.push('width');
   document.querySelectorAll('body *').forEach(function (e) {
     var s = getComputedStyle(e);
@@ -60,11 +63,19 @@ func measured(t *testing.T, file string) string {
     var s = getComputedStyle(e);
     if (s.backgroundImage !== 'none' || !/, 0\)$|transparent/.test(s.backgroundColor)) said.push('filled');
   });
-  if (!document.querySelector('.planned')) said.push('no_planned_row');
-  root.dataset.measured = said.join(' ');
+  document.querySelectorAll('.planned .c').forEach(function (e) {
+    if (!/^planned/.test(e.querySelector('.y').textContent)) said.push('unsaid');
+  });
+  if (!document.querySelector('tr.planned')) said.push('no_planned_row');
+  parent.postMessage(said.join(' '), '*');
 })</script></body>`
-	name := filepath.Join(t.TempDir(), "measured.html")
-	require.NoError(t, os.WriteFile(name, bytes.Replace(data, []byte("</body>"), []byte(script), 1), 0o644))
+	const frame = `<!doctype html><script>addEventListener('message', function (e) {
+  document.documentElement.dataset.measured = e.data;
+})</script><iframe src="inner.html" style="border: 0; width: %dpx; height: %dpx"></iframe>`
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "inner.html"), bytes.Replace(data, []byte("</body>"), []byte(script), 1), 0o644))
+	name := filepath.Join(dir, "frame.html")
+	require.NoError(t, os.WriteFile(name, fmt.Appendf(nil, frame, width, height), 0o644))
 	return name
 }
 
@@ -195,12 +206,14 @@ func TestBrowser(t *testing.T) {
 			tc.check(t, dom)
 		})
 	}
-	for _, size := range []string{"390,844", "1280,800", "1440,900"} {
-		t.Run("layout "+size, func(t *testing.T) {
-			dom, _ := open(t, measured(t, file), "", size)
+	for _, size := range [][2]int{{390, 844}, {1280, 800}, {1440, 900}} {
+		t.Run(fmt.Sprintf("layout %d", size[0]), func(t *testing.T) {
+			dom, _ := open(t, measured(t, file, size[0], size[1]), "", "1600,1000")
 			m := regexp.MustCompile(`data-measured="([^"]*)"`).FindStringSubmatch(dom)
-			require.NotNil(t, m)
-			require.Empty(t, strings.Split(strings.Trim(m[1], " "), " ")[1:], "what doesn't fit")
+			require.NotNil(t, m, "the page was measured")
+			said := strings.Split(m[1], " ")
+			require.Equal(t, strconv.Itoa(size[0]), said[0], "the width that was measured")
+			require.Empty(t, said[1:], "what doesn't fit")
 		})
 	}
 	mu.Lock()
