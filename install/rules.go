@@ -25,6 +25,8 @@ type Rules struct {
 	Off []PolicyOff `json:"policies_off"`
 	// Problems are what the hook reads and doesn't go by.
 	Problems []Problem `json:"problems"`
+	// Unread are settings files of which nothing holds.
+	Unread []string `json:"unread"`
 }
 
 // FromDefault is where a setting comes from that nobody made.
@@ -84,7 +86,7 @@ func (in *Installer) Rules(root string) Rules {
 	v := workspace.Open(root)
 	v.Home = in.Machine
 	s := settings.Load(v)
-	r := Rules{Mode: Enforce, ModeFrom: FromDefault, Profile: profileName(s.Profile), ProfileFrom: FromDefault, Off: []PolicyOff{}, Problems: []Problem{}}
+	r := Rules{Mode: Enforce, ModeFrom: FromDefault, Profile: profileName(s.Profile), ProfileFrom: FromDefault, Off: []PolicyOff{}, Problems: []Problem{}, Unread: append([]string{}, s.Unread...)}
 	if s.Observe {
 		r.Mode, r.ModeFrom = Observe, in.show("", in.settings())
 	}

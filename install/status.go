@@ -87,7 +87,7 @@ func (in *Installer) Status(root, scope string) (*Report, error) {
 		}
 	}
 	report.twice(in.Command())
-	report.OK = report.OK && len(report.Hosts) > 0
+	report.OK = report.OK && len(report.Hosts) > 0 && len(report.Unread) == 0
 	return report, nil
 }
 

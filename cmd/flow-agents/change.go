@@ -106,7 +106,15 @@ func (env environment) detect(cmd *cobra.Command, in *install.Installer, req ins
 	case err != nil:
 		return nil, err
 	case len(hosts) == 0:
-		return nil, usagef("no agent host was found; name one with --host")
+		all, err := bundle.LoadAll(env.bundles)
+		if err != nil {
+			return nil, err
+		}
+		var ids []string
+		for _, b := range all {
+			ids = append(ids, b.Target.ID)
+		}
+		return nil, usagef("no agent host was found; name one with --host: %s", strings.Join(ids, ", "))
 	case c.yes:
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", names, how)
 		return hosts, nil

@@ -26,7 +26,8 @@ those in ~/.flow-agents/bin.
   UNKNOWN   a file that decides it can't be read
   DEAD      some hook is missing or can't run
 
-It exits 1 unless all is alive, and if nothing is installed. Steps of trust that
+It exits 1 unless all is alive, if nothing is installed, and if a settings file
+can't be read. Steps of trust that
 only the host knows of are listed as unknown, and don't count. What the
 environment and the settings say is listed too, where a policy is off by it or
 the hook doesn't go by it: a word that nobody knows switches nothing off.`,

@@ -294,11 +294,24 @@ func (r *run) decide(e *event.Event, state workflow.Store, stateful bool) event.
 			// Planned: events reach them here, and they decide nothing yet.
 		}
 	}
+	if e.Kind == event.AgentSpawn && r.Says(event.Context) {
+		d = d.Join(r.unread())
+	}
 	if !r.Says(d.Verdict) {
 		r.log.Add("the host can't be told the verdict " + d.Verdict.String() + " at this event")
 	}
 	d.Observed = r.settings.Observe && d.Verdict >= event.Ask
 	return d
+}
+
+// unread warns, at the start of a session, of settings that hold nothing: their
+// rules are missing, and nobody looks into the log.
+func (r *run) unread() event.Decision {
+	if len(r.settings.Unread) == 0 {
+		return event.Decision{}
+	}
+	return event.Decision{Verdict: event.Context, Policy: tables.Policies[tables.ConfigProtection].ID, Rule: "settings-unread",
+		Text: "flow-agents: " + strings.Join(r.settings.Unread, " and ") + " can't be read, so no rule in it holds. Tell the user; flow-agents status says what is wrong."}
 }
 
 // has reports whether the surface maps an event of the kind.

@@ -126,6 +126,20 @@ func TestDeny(t *testing.T) {
 	require.Empty(t, log(root))
 }
 
+// Settings of which nothing holds are told at the start of a session, because
+// their rules are missing.
+func TestUnreadSettingsAreTold(t *testing.T) {
+	root := project(t)
+	require.NoError(t, os.WriteFile(filepath.Join(root, ".flow-agents", "settings.json"), []byte(`{"config_protection":{"rules":[{"glob":"a"},]}}`), 0o644))
+	start, _ := json.Marshal(map[string]string{"session_id": "s1", "cwd": root, "hook_event_name": "SessionStart", "source": "startup"})
+	r := send(t, "claude-code", "SessionStart", string(start))
+	require.Zero(t, r.code)
+	require.Contains(t, r.out, "settings.json can't be read, so no rule in it holds")
+	require.Empty(t, send(t, "claude-code", "PreToolUse", edit(root, "src/a.ts")).out)
+	require.NoError(t, os.WriteFile(filepath.Join(root, ".flow-agents", "settings.json"), []byte(`{}`), 0o644))
+	require.Empty(t, send(t, "claude-code", "SessionStart", string(start)).out)
+}
+
 // No objection is no answer: anything else could override the host's own
 // permission prompt.
 func TestAllowIsSilent(t *testing.T) {

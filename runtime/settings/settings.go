@@ -5,6 +5,7 @@
 package settings
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -30,6 +31,7 @@ const (
 	maxRules    = 500
 	maxList     = 200
 	maxText     = 1000
+	maxStars    = 16 // in a glob, because each multiplies the work
 	maxPath     = 4096
 )
 
@@ -59,6 +61,8 @@ type Settings struct {
 
 	// Problems of the files and of the environment, for the local log.
 	Problems []string
+	// Unread are the files among them that are there and count for nothing.
+	Unread []string
 	// Misread are the variables among the problems.
 	Misread []Misread
 }
@@ -299,6 +303,12 @@ func (l *loader) problem(what string) {
 	}
 }
 
+// unread notes that nothing of the file holds.
+func (l *loader) unread(why string) {
+	l.problem("not read: " + why)
+	l.s.Unread = append(l.s.Unread, l.file)
+}
+
 // unknown notes a key that nobody knows.
 func (l *loader) unknown(prefix string, key []byte) {
 	l.problem("unknown key " + prefix + text.Cut(string(key), 100))
@@ -307,13 +317,19 @@ func (l *loader) unknown(prefix string, key []byte) {
 func (l *loader) load(b []byte, err error) {
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			l.problem("not read: " + err.Error())
+			l.unread(err.Error())
 		}
 		return
 	}
+	// Some editors put a byte order mark there.
+	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
 	v := jsontext.Trim(b)
-	if !jsontext.Valid(b) || v.Kind() != '{' {
-		l.problem("not read: it is not a JSON object")
+	if !jsontext.Valid(b) {
+		l.unread("it is not valid JSON (a comment and a comma before a bracket are none)")
+		return
+	}
+	if v.Kind() != '{' {
+		l.unread("it is not a JSON object")
 		return
 	}
 	for _, f := range v.Object(nil) {
@@ -460,21 +476,23 @@ func (l *loader) rule(v jsontext.Value) bool {
 			l.unknown("config_protection.rules.", f.Key)
 		}
 	}
-	switch mode {
+	switch strings.ToLower(strings.TrimSpace(mode)) {
 	case "", "deny":
 	case "ask":
 		r.Mode = Ask
 	case "allow":
 		r.Mode = Allow
 	default:
-		l.problem("config_protection.rules: mode must be deny, ask or allow")
-		return true
+		// A slip must not open what the rule was to guard.
+		l.problem("config_protection.rules: mode must be deny, ask or allow; the rule for " + text.Line(r.Glob, 100) + " denies")
 	}
 	switch {
 	case strings.Trim(r.Glob, "/ ") == "":
 		l.problem("config_protection.rules: a rule needs a glob")
 	case len(r.Glob) > maxText:
 		l.problem("config_protection.rules: a glob is longer than " + strconv.Itoa(maxText) + " bytes")
+	case strings.Count(r.Glob, "*") > maxStars:
+		l.problem("config_protection.rules: a glob has more than " + strconv.Itoa(maxStars) + " stars")
 	case r.Mode == Allow && !l.user:
 		l.loosens("config_protection.rules: mode allow")
 	default:

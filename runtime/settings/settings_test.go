@@ -221,9 +221,30 @@ func TestDataDirIsNotTheRoot(t *testing.T) {
 	}
 }
 
+// A slip in a rule is named, and doesn't open what the rule was to guard.
+func TestSlips(t *testing.T) {
+	for _, mode := range []string{"Deny", " deny ", "alow", "warn"} {
+		s := load(t, "", `{"config_protection":{"rules":[{"glob":"a","mode":"`+mode+`"}]}}`)
+		require.Equal(t, []Rule{{Glob: "a"}}, s.Rules, mode)
+		require.Equal(t, mode == "alow" || mode == "warn", len(s.Problems) == 1, mode)
+		require.Empty(t, s.Unread)
+	}
+	s := load(t, "", "\xef\xbb\xbf"+`{"config_protection":{"rules":[{"glob":"a"}]}}`)
+	require.Len(t, s.Rules, 1)
+	require.Empty(t, s.Problems)
+
+	s = load(t, "", `{"config_protection":{"rules":[{"glob":"a"},]}}`)
+	require.Len(t, s.Unread, 1)
+	require.Contains(t, s.Problems[0], "a comma before a bracket")
+
+	s = load(t, "", `{"config_protection":{"rules":[{"glob":"`+strings.Repeat("a*", 17)+`"}]}}`)
+	require.Empty(t, s.Rules)
+	require.Contains(t, s.Problems[0], "more than 16 stars")
+}
+
 func TestProblems(t *testing.T) {
 	for text, want := range map[string]string{
-		`{`: "not a JSON object", `[]`: "not a JSON object", `{} // x`: "not a JSON object", `{"nope":1}`: "unknown key nope",
+		`{`: "not valid JSON", `[]`: "not a JSON object", `{} // x`: "not valid JSON", `{"nope":1}`: "unknown key nope",
 		`{"telemetry":{"x":1}}`: "unknown key telemetry.x", `{"telemetry":1}`: "telemetry must be an object",
 		`{"profile":7}`: "profile must be", `{"fail_closed":"yes"}`: "fail_closed must be", `{"disabled_hooks":"a"}`: "must be a list",
 		`{"config_protection":{"rules":[{"glob":"/","mode":"deny"}]}}`:    "needs a glob",
