@@ -195,11 +195,11 @@ func (env environment) criterionCommand(d *desk) *cobra.Command {
 			if note != "" {
 				c.Refs = append(c.Refs, writer.Reference{Kind: "note", Summary: note})
 			}
-			return env.write(cmd, d, c.ID+" is "+c.Status, func(w *writer.Writer) error { return w.Criterion(d.task, c) })
+			return env.write(cmd, d, "noted", func(w *writer.Writer) error { return w.Criterion(d.task, c) })
 		},
 	}
-	cmd.Flags().StringVar(&c.Status, "status", "pending", strings.Join(writer.CriterionStatuses, ", "))
-	cmd.Flags().StringVar(&c.Description, "describe", "", "`TEXT` of a criterion that is new")
+	cmd.Flags().StringVar(&c.Status, "status", "", strings.Join(writer.CriterionStatuses, ", "))
+	cmd.Flags().StringVar(&c.Description, "describe", "", "`TEXT` of the criterion; a new one needs it")
 	cmd.Flags().StringVar(&command, "command", "", "a `COMMAND` that proves it")
 	cmd.Flags().StringVar(&note, "note", "", "`TEXT` of what proves it")
 	complete(cmd, "status", writer.CriterionStatuses...)

@@ -384,7 +384,9 @@ func (l *loader) key(f jsontext.Field) bool {
 		case s.FailClosed:
 			l.loosens("fail_closed")
 		}
-	case f.Is("observe") && l.user:
+	case f.Is("observe") && !l.user:
+		l.loosens("observe")
+	case f.Is("observe"):
 		l.strings(f, func(root string) { s.Observe = s.Observe || same(root, l.root) })
 	case f.Is("config_protection"):
 		return l.object(f, func(g jsontext.Field) bool {

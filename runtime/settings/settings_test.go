@@ -140,7 +140,7 @@ func TestProjectOnlyTightens(t *testing.T) {
 	require.Equal(t, Telemetry{}, s.Telemetry)
 	require.Equal(t, []Rule{{Glob: "a/*", Mode: Ask, Reason: "r"}}, s.Rules)
 	all := strings.Join(s.Problems, "\n")
-	for _, want := range []string{"disabled_hooks would loosen", "profile would loosen", "telemetry.enabled: false would loosen", "data_dir must be below", "mode allow would loosen", "unknown key observe"} {
+	for _, want := range []string{"disabled_hooks would loosen", "profile would loosen", "telemetry.enabled: false would loosen", "data_dir must be below", "mode allow would loosen", "observe would loosen"} {
 		require.Contains(t, all, want)
 	}
 

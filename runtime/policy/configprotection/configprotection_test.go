@@ -92,7 +92,6 @@ func everyTool(t *testing.T, h host.Hook, dir, path, expect string) {
 	}
 }
 
-// at builds the input that has value at the path.
 func TestNames(t *testing.T) {
 	for path, deny := range map[string]bool{
 		".eslintrc.json": true, "a/b/.eslintrc.json/": true, "a/.eslintrc.json/.": true, "a/.eslintrc.json/x/..": true,

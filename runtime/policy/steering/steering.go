@@ -150,6 +150,9 @@ func (t *teller) resume(s workflow.Store, f workflow.Found, actor, home string) 
 	if home != "" {
 		program = filepath.Join(home, "bin", program)
 	}
+	if strings.ContainsRune(program, ' ') {
+		program = `"` + program + `"`
+	}
 	t.say("Read the state before you act on it, and record what changes (advance-state): " + program + " workflow --help")
 }
 

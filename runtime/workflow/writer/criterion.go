@@ -81,27 +81,31 @@ func (w *Writer) criteria(slug string) ([]*document, []Criterion, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var docs []*document
-	if d.index("criteria") >= 0 && !d.get("criteria", &docs) {
-		return nil, nil, fmt.Errorf("%s: criteria must be a list of objects", w.show(w.path(slug, "acceptance.json")))
+	docs, err := d.objects("criteria")
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", w.show(w.path(slug, "acceptance.json")), err)
 	}
 	known := make([]Criterion, len(docs))
 	for i, c := range docs {
 		c.get("id", &known[i].ID)
 		c.get("description", &known[i].Description)
 		c.get("status", &known[i].Status)
-		c.get("evidence_refs", &known[i].Refs)
 	}
 	return docs, known, nil
 }
 
-// Criterion sets the status of a criterion, or adds one that is described. A
-// reference, if there is one, is added to what proves it.
+// Criterion sets the status and description of a criterion, each if it is given,
+// or adds one that is described. References are added to what proves it.
 func (w *Writer) Criterion(slug string, c Criterion) error {
-	if err := oneOf("the status", c.Status, CriterionStatuses); err != nil {
-		return err
+	if c.Status != "" {
+		if err := oneOf("the status", c.Status, CriterionStatuses); err != nil {
+			return err
+		}
 	}
 	var err error
+	if c.Description, err = optional("the description", c.Description); err != nil {
+		return err
+	}
 	if c.ID, err = name("the criterion's id", c.ID); err != nil {
 		return err
 	}
@@ -122,17 +126,16 @@ func (w *Writer) Criterion(slug string, c Criterion) error {
 			if c.Description == "" {
 				return fmt.Errorf("%s has no criterion %q, only %s; a new one needs a description", slug, c.ID, ids(known))
 			}
-			text, err := clean("the description", c.Description)
-			if err != nil {
-				return err
-			}
 			d := &document{}
 			d.set("id", c.ID)
-			d.set("description", text)
-			docs, known, i = append(docs, d), append(known, Criterion{}), len(docs)
+			d.set("description", c.Description)
+			d.set("status", "pending")
+			d.set("evidence_refs", []Reference{})
+			docs, i = append(docs, d), len(docs)
 		}
-		docs[i].set("status", c.Status)
-		docs[i].set("evidence_refs", append(append([]Reference{}, known[i].Refs...), c.Refs...))
+		if err := docs[i].change(c); err != nil {
+			return fmt.Errorf("%s: criterion %s: %w", w.show(w.path(slug, "acceptance.json")), c.ID, err)
+		}
 		path := w.path(slug, "acceptance.json")
 		a, err := w.read(path)
 		if err != nil {
@@ -148,6 +151,29 @@ func (w *Writer) Criterion(slug string, c Criterion) error {
 		}
 		return w.save(slug, state)
 	})
+}
+
+// change puts what is given of a criterion into its document.
+func (d *document) change(c Criterion) error {
+	refs, err := d.objects("evidence_refs")
+	if err != nil {
+		return err
+	}
+	all := make([]any, 0, len(refs)+len(c.Refs))
+	for _, r := range refs {
+		all = append(all, r)
+	}
+	for _, r := range c.Refs {
+		all = append(all, r)
+	}
+	d.set("evidence_refs", all)
+	if c.Description != "" {
+		d.set("description", c.Description)
+	}
+	if c.Status != "" {
+		d.set("status", c.Status)
+	}
+	return nil
 }
 
 func ids(list []Criterion) string {

@@ -3,6 +3,7 @@ package writer
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -33,6 +34,7 @@ func (w *Writer) Critique(slug string, r Review) error {
 	if r.Summary, err = clean("the summary", r.Summary); err != nil {
 		return err
 	}
+	r.Findings = slices.Clone(r.Findings)
 	for i, f := range r.Findings {
 		if err := oneOf("the severity", f.Severity, Severities); err != nil {
 			return err
@@ -56,9 +58,9 @@ func (w *Writer) Critique(slug string, r Review) error {
 		if err != nil {
 			return err
 		}
-		var all []*document
-		if d.index("critiques") >= 0 && !d.get("critiques", &all) {
-			return fmt.Errorf("%s: critiques must be a list of objects", w.show(path))
+		all, err := d.objects("critiques")
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.show(path), err)
 		}
 		for _, old := range all {
 			supersede(old)
@@ -87,9 +89,9 @@ func (w *Writer) Critique(slug string, r Review) error {
 // supersede closes the findings of an earlier review: the newest one says what
 // is still open.
 func supersede(review *document) {
-	var findings []*document
-	if !review.get("findings", &findings) {
-		return
+	findings, err := review.objects("findings")
+	if err != nil || findings == nil {
+		return // of another shape, and somebody else's
 	}
 	for _, f := range findings {
 		var status string

@@ -30,6 +30,26 @@ func (d *document) get(key string, v any) bool {
 	return i >= 0 && json.Unmarshal(d.members[i].raw, v) == nil
 }
 
+// objects decodes a member that is a list of objects; nil if there is none.
+func (d *document) objects(key string) ([]*document, error) {
+	i := d.index(key)
+	if i < 0 {
+		return nil, nil
+	}
+	var raws []json.RawMessage
+	if err := json.Unmarshal(d.members[i].raw, &raws); err != nil || raws == nil {
+		return nil, fmt.Errorf("%s must be a list of objects", key)
+	}
+	out := make([]*document, len(raws))
+	for i, raw := range raws {
+		out[i] = &document{}
+		if err := out[i].UnmarshalJSON(raw); err != nil {
+			return nil, fmt.Errorf("%s must be a list of objects", key)
+		}
+	}
+	return out, nil
+}
+
 // set replaces a member, or adds one at the end.
 func (d *document) set(key string, v any) {
 	raw := encode(v)

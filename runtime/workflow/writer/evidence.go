@@ -47,9 +47,9 @@ func (w *Writer) Evidence(slug string, c Check) error {
 		if err != nil {
 			return err
 		}
-		var checks []*document
-		if d.index("checks") >= 0 && !d.get("checks", &checks) {
-			return fmt.Errorf("%s: checks must be a list of objects", w.show(path))
+		checks, err := d.objects("checks")
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.show(path), err)
 		}
 		check := &document{}
 		i := slices.IndexFunc(checks, func(k *document) bool {

@@ -77,11 +77,21 @@ func (w *Writer) Start(slug, request string, criteria []Criterion) error {
 	})
 }
 
-// Resume makes a task that is there the actor's, whoever had it before.
+// Resume makes an open task the actor's; whoever had it before has it no more.
 func (w *Writer) Resume(slug string) error {
+	if w.actor == "" {
+		return errors.New("it isn't known who takes the task: give --actor NAME")
+	}
 	return w.change(func() error {
 		if _, _, err := w.pick(slug, true); err != nil {
 			return err
+		}
+		for _, p := range w.live() {
+			if p.Slug == slug && p.Owner != w.actor {
+				if err := os.Remove(filepath.Join(w.dir, "current", workflow.PointerName(p.Owner))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return err
+				}
+			}
 		}
 		return w.point(slug, "resume")
 	})
@@ -99,8 +109,8 @@ func (w *Writer) Advance(slug, status, phase string) error {
 		switch status {
 		case "delivered", "accepted":
 			return fmt.Errorf("%s is not a status to advance to: flow-agents workflow done checks the task and sets it", status)
-		case "canceled":
-			return errors.New("canceled is not a status to advance to: flow-agents workflow cancel sets it, with a reason")
+		case "canceled", "archived":
+			return fmt.Errorf("%s is not a status to advance to: flow-agents workflow cancel ends a task, with a reason", status)
 		}
 	}
 	if phase != "" {
@@ -184,9 +194,9 @@ func next(n Next) *document {
 	return d
 }
 
-// Done sets a task delivered, if each criterion passes or is an accepted gap
-// and no review asks for more. Otherwise the error is ErrNotDone and says what
-// is open.
+// Done sets a task delivered, if each criterion that it has passes or is an
+// accepted gap, no evidence fails and no review asks for more. Otherwise the
+// error is ErrNotDone and says what is open.
 func (w *Writer) Done(slug string) error {
 	return w.change(func() error {
 		slug, d, err := w.pick(slug, false)

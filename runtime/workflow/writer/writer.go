@@ -2,14 +2,15 @@
 // so, for people, agents and other programs alike. The files and their formats
 // are those that package workflow reads; schema/workflow.cue describes them.
 //
-// Every change is made under one lock per work tree and replaces whole files,
-// state.json last, so that a reader sees a task as it was or as it is. Members
-// of a file that this package doesn't know stay as they are.
+// Every change is made under one lock per work tree and replaces whole files, a
+// task's state.json last, so that a reader sees each file as it was or as it
+// is. Members of a file that this package doesn't know stay as they are.
 package writer
 
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,14 +90,19 @@ func (w *Writer) Active() (string, error) {
 	return f.Task.Slug, nil
 }
 
-// owner is the other actor that is at work on a task now, if there is one.
-func (w *Writer) owner(slug string) string {
+// live are the pointers of the actors that are at work now.
+func (w *Writer) live() []workflow.Pointer {
 	s, ok := workflow.Open(w.root, w.now())
 	if !ok {
-		return ""
+		return nil
 	}
+	return s.Live()
+}
+
+// owner is the other actor that is at work on a task now, if there is one.
+func (w *Writer) owner(slug string) string {
 	other := ""
-	for _, p := range s.Live() {
+	for _, p := range w.live() {
 		if p.Slug == slug && p.Owner == w.actor {
 			return ""
 		}
@@ -126,14 +132,39 @@ func (w *Writer) pick(slug string, take bool) (string, *document, error) {
 		return "", nil, fmt.Errorf("%s is at work on %s; flow-agents workflow resume %s takes it over", owner, slug, slug)
 	}
 	state, err := w.read(w.path(slug, "state.json"))
-	if err == nil && len(state.members) == 0 {
-		err = fmt.Errorf("%s is missing; flow-agents workflow start %s writes it", w.show(w.path(slug, "state.json")), slug)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case len(state.members) == 0:
+		return "", nil, fmt.Errorf("%s is missing; flow-agents workflow start %s writes it", w.show(w.path(slug, "state.json")), slug)
+	case !state.open():
+		return "", nil, fmt.Errorf("%s has ended; flow-agents workflow start NAME begins another", slug)
 	}
-	return slug, state, err
+	// Who works on a task without one of its own has this one from now on.
+	if _, err := os.Lstat(w.pointer()); w.actor != "" && errors.Is(err, fs.ErrNotExist) && !take {
+		return slug, state, w.point(slug, "adopted")
+	}
+	return slug, state, nil
+}
+
+// open reports whether a task's state is that of one with something left to do.
+func (d *document) open() bool {
+	var status string
+	d.get("status", &status)
+	next := &document{}
+	d.get("next_action", next)
+	t := workflow.Task{Status: status}
+	next.get("status", &t.Next.Status)
+	return t.Open()
+}
+
+// pointer is the path of the actor's pointer.
+func (w *Writer) pointer() string {
+	return filepath.Join(w.dir, "current", workflow.PointerName(w.actor))
 }
 
 func badSlug(slug string) error {
-	return fmt.Errorf("%q can't be a task's name: use letters, digits, '.', '_' and '-', and begin with a letter or digit", slug)
+	return fmt.Errorf("%q can't be a task's name: use letters, digits, '.', '_' and '-', begin with a letter or digit, and take no name of another entry there (current, assignment, liveness, anything.json)", slug)
 }
 
 func (w *Writer) path(slug, name string) string { return filepath.Join(w.dir, slug, name) }
@@ -142,8 +173,24 @@ func (w *Writer) stamp() string { return w.now().UTC().Format(time.RFC3339) }
 
 // save stamps a task's state and writes it.
 func (w *Writer) save(slug string, state *document) error {
+	w.sweep(slug)
+	if s, ok := workflow.Open(w.root, w.now()); ok {
+		// Work by command is a sign of life, too.
+		if err := s.Touch(w.actor, false); err != nil {
+			return err
+		}
+	}
 	state.set("updated_at", w.stamp())
 	return w.write(w.path(slug, "state.json"), state)
+}
+
+// sweep removes what killed writers left in a task's folder. Under the lock
+// nobody else writes there.
+func (w *Writer) sweep(slug string) {
+	left, _ := filepath.Glob(w.path(slug, ".tmp-*"))
+	for _, path := range left {
+		_ = os.Remove(path)
+	}
 }
 
 // point makes a task the actor's, and the work tree's current one.
@@ -164,7 +211,7 @@ func (w *Writer) point(slug, source string) error {
 	if !disk.IsFolder(dir) {
 		return fmt.Errorf("%s is not a folder of its own: nothing is written through a link", w.show(dir))
 	}
-	path := filepath.Join(dir, workflow.PointerName(w.actor))
+	path := w.pointer()
 	if err := w.write(path, d); err != nil {
 		return err
 	}

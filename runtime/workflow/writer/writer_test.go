@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -125,12 +124,15 @@ func TestForeignMembersStay(t *testing.T) {
 	before = strings.Replace(before, `"next_action": {`, `"next_action": {"skills": ["plan"],`, 1)
 	require.NoError(t, os.WriteFile(path, []byte(before), 0o644))
 	acc := filepath.Join(root, workflow.Dir, "add-login", "acceptance.json")
-	data := strings.Replace(file(t, root, "add-login/acceptance.json"), `"id": "docs"`, `"id": "docs", "owner": "bob"`, 1)
+	data := strings.Replace(file(t, root, "add-login/acceptance.json"), `"id": "docs"`, `"id": "docs", "owner": "bob", "x": 1`, 1)
+	data = strings.Replace(data, `"kind": "command"`, `"file": "a.go", "kind": "command"`, 1)
 	require.NoError(t, os.WriteFile(acc, []byte(data), 0o644))
 
 	require.NoError(t, w.Advance("", "planned", ""))
 	require.NoError(t, w.Next("", writer.Next{Summary: "Go on."}))
 	require.NoError(t, w.Criterion("", writer.Criterion{ID: "docs", Status: "fail"}))
+	require.NoError(t, w.Criterion("", writer.Criterion{ID: "AC1", Status: "pass", Refs: []writer.Reference{{Kind: "note", Summary: "seen"}}}))
+	require.Contains(t, file(t, root, "add-login/acceptance.json"), `"file": "a.go"`)
 	got := file(t, root, "add-login/state.json")
 	require.Contains(t, got, "12345678901234567890")
 	require.Contains(t, got, "1e2")
@@ -145,21 +147,21 @@ func TestRefuses(t *testing.T) {
 		"can't be a task's name": w.Start("../x", "r", nil),
 		`"current" can't be`:     w.Start("current", "r", nil),
 		"is there already; flow-agents workflow resume add-login": w.Start("add-login", "r", nil),
-		"the request is empty":                                      w.Start("b", " \n", nil),
-		"two criteria are called X":                                 w.Start("b", "r", []writer.Criterion{{ID: "X", Description: "a"}, {ID: "X", Description: "b"}}),
-		"nothing to change":                                         w.Advance("", "", ""),
-		`the status is "finished"; it must be one of new`:           w.Advance("", "finished", ""),
-		"flow-agents workflow done checks":                          w.Advance("", "delivered", ""),
-		"done is not a phase to advance to":                         w.Advance("", "", "done"),
-		`no criterion "AC9", only AC1, docs; a new one needs a description`:          w.Criterion("", writer.Criterion{ID: "AC9", Status: "pass"}),
-		"the summary is empty":                                      w.Next("", writer.Next{}),
-		"the limit is 4000":                                         w.Next("", writer.Next{Summary: strings.Repeat("x", 4001)}),
-		"no open task called nope":                                  w.Advance("nope", "planned", ""),
-		"open finding of severity critical doesn't pass":            w.Critique("", writer.Review{Reviewer: "a", Verdict: "pass", Summary: "s", Findings: []writer.Finding{{Severity: "critical", Description: "d"}}}),
-		"the reason is empty":                                       w.Cancel("", ""),
-		`the verdict is "maybe"; it must be one of pass, fail`:      w.Critique("", writer.Review{Verdict: "maybe"}),
-		"the check's id or command is empty":                        w.Evidence("", writer.Check{Status: "pass"}),
-		"no open task of yours: claude-code:s1 is at work on add-l": open(t, root, "codex:s2").Advance("", "planned", ""),
+		"the request is empty":                                              w.Start("b", " \n", nil),
+		"two criteria are called X":                                         w.Start("b", "r", []writer.Criterion{{ID: "X", Description: "a"}, {ID: "X", Description: "b"}}),
+		"nothing to change":                                                 w.Advance("", "", ""),
+		`the status is "finished"; it must be one of new`:                   w.Advance("", "finished", ""),
+		"flow-agents workflow done checks":                                  w.Advance("", "delivered", ""),
+		"done is not a phase to advance to":                                 w.Advance("", "", "done"),
+		`no criterion "AC9", only AC1, docs; a new one needs a description`: w.Criterion("", writer.Criterion{ID: "AC9", Status: "pass"}),
+		"the summary is empty":                                              w.Next("", writer.Next{}),
+		"the limit is 4000":                                                 w.Next("", writer.Next{Summary: strings.Repeat("x", 4001)}),
+		"no open task called nope":                                          w.Advance("nope", "planned", ""),
+		"open finding of severity critical doesn't pass":                    w.Critique("", writer.Review{Reviewer: "a", Verdict: "pass", Summary: "s", Findings: []writer.Finding{{Severity: "critical", Description: "d"}}}),
+		"the reason is empty":                                               w.Cancel("", ""),
+		`the verdict is "maybe"; it must be one of pass, fail`:              w.Critique("", writer.Review{Verdict: "maybe"}),
+		"the check's id or command is empty":                                w.Evidence("", writer.Check{Status: "pass"}),
+		"no open task of yours: claude-code:s1 is at work on add-l":         open(t, root, "codex:s2").Advance("", "planned", ""),
 	} {
 		require.ErrorContains(t, err, want)
 	}
@@ -187,6 +189,46 @@ func TestOthersTask(t *testing.T) {
 	}
 	require.NoError(t, two.Resume("add-login"))
 	require.NoError(t, two.Advance("add-login", "planned", ""))
+	// Who had it has it no more.
+	require.ErrorContains(t, open(t, root, "claude-code:s1").Advance("add-login", "planned", ""), "codex:s2 is at work on add-login")
+}
+
+// What has ended is not changed any more, and the first to work on a free task
+// has it.
+func TestEndedAndFree(t *testing.T) {
+	w, root := started(t)
+	require.NoError(t, w.Cancel("", "no"))
+	for _, err := range []error{w.Advance("add-login", "planned", ""), w.Next("add-login", writer.Next{Summary: "x"}), w.Cancel("add-login", "again"), w.Resume("add-login")} {
+		require.ErrorContains(t, err, "add-login has ended; flow-agents workflow start NAME begins another")
+	}
+	require.ErrorContains(t, w.Advance("add-login", "archived", ""), "cancel ends a task")
+
+	require.NoError(t, open(t, root, "").Start("free", "r", nil))
+	require.NoError(t, open(t, root, "b").Advance("", "planned", ""))
+	require.ErrorContains(t, open(t, root, "c").Advance("", "planned", ""), "b is at work on free")
+	require.ErrorContains(t, open(t, root, "").Resume("free"), "--actor")
+}
+
+// Lists of another shape are somebody else's: an error, and nothing is lost.
+func TestOddShapes(t *testing.T) {
+	for name, data := range map[string]string{
+		"acceptance.json": `{"criteria":[null]}`, "evidence.json": `{"checks":{"a":1}}`, "critique.json": `{"critiques":null}`,
+	} {
+		w, root := started(t)
+		path := filepath.Join(root, workflow.Dir, "add-login", name)
+		require.NoError(t, os.WriteFile(path, []byte(data), 0o644))
+		var err error
+		switch name {
+		case "acceptance.json":
+			err = w.Done("")
+		case "evidence.json":
+			err = w.Evidence("", writer.Check{ID: "x", Status: "pass"})
+		default:
+			err = w.Critique("", writer.Review{Reviewer: "a", Verdict: "pass", Summary: "s"})
+		}
+		require.ErrorContains(t, err, "must be a list of objects")
+		require.Equal(t, data, file(t, root, "add-login/"+name))
+	}
 }
 
 // A task can't be done while its evidence fails, and a file never grows larger
@@ -277,5 +319,7 @@ func TestKilled(t *testing.T) {
 		require.True(t, json.Valid([]byte(file(t, root, "add-login/state.json"))))
 		require.NoError(t, w.Advance("add-login", "planned", ""))
 	}
-	require.NoError(t, fs.WalkDir(os.DirFS(root), ".", func(p string, _ fs.DirEntry, err error) error { return err }))
+	left, err := filepath.Glob(filepath.Join(root, workflow.Dir, "add-login", ".tmp-*"))
+	require.NoError(t, err)
+	require.Empty(t, left, "what killed writers left is swept")
 }
