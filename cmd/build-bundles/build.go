@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/flow-agents/flow-agents/generators"
 	"github.com/flow-agents/flow-agents/generators/fileset"
 	"github.com/flow-agents/flow-agents/generators/model"
 	"github.com/flow-agents/flow-agents/generators/release"
@@ -70,9 +69,9 @@ func (b *build) run(*cobra.Command) error {
 	note(d)
 
 	b.step("render %d hosts", len(d.Catalog.Hosts))
-	text, err := generators.Text(d, src.fsys)
+	text, err := text(d, src.fsys)
 	if err != nil {
-		return report(d.Explain(err))
+		return err
 	}
 	tab, err := tables.Emit(d.Catalog)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flow-agents/flow-agents/generators"
 	"github.com/flow-agents/flow-agents/generators/docs"
 	"github.com/flow-agents/flow-agents/generators/release"
 	"github.com/flow-agents/flow-agents/generators/scaffold"
@@ -30,8 +29,8 @@ own place, with a hint below it where there is one.`,
 				return err
 			}
 			// What validates must also build.
-			if _, err := generators.Text(d, src.fsys); err != nil {
-				return report(d.Explain(err))
+			if _, err := text(d, src.fsys); err != nil {
+				return err
 			}
 			if _, err := tables.Emit(d.Catalog); err != nil {
 				return report(err)

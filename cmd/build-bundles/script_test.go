@@ -45,7 +45,7 @@ func TestScripts(t *testing.T) {
 			}
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"mutate": mutate, "copytree": copyTree},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"mutate": mutate, "copytree": copyTree, "recode": recode},
 	})
 }
 
@@ -95,4 +95,26 @@ func mutate(ts *testscript.TestScript, neg bool, args []string) {
 		text = strings.Replace(text, args[i], args[i+1], 1)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs("mutated.cue"), []byte(text), 0o644))
+}
+
+// recode HOW FILE writes testdata/host.cue to FILE as an editor with other
+// habits would: latin1 (with a letter that UTF-8 writes otherwise), bom or crlf.
+func recode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: recode latin1|bom|crlf FILE")
+	}
+	data, err := os.ReadFile(filepath.Join(ts.Getenv("SRC"), "cmd", "build-bundles", "testdata", "host.cue"))
+	ts.Check(err)
+	text := string(data)
+	switch args[0] {
+	case "latin1":
+		text = strings.Replace(text, `"Claude Code"`, "\"Claud\xe9 Code\"", 1)
+	case "bom":
+		text = "\ufeff" + text
+	case "crlf":
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	default:
+		ts.Fatalf("recode knows latin1, bom and crlf, not %s", args[0])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
 }

@@ -136,6 +136,6 @@ func report(err error) error {
 	if !errors.As(err, &f) {
 		return err
 	}
-	fmt.Fprintln(os.Stderr, f.Error())
+	fmt.Fprintln(os.Stderr, firstSyntax(f).Error())
 	return errFailed
 }

@@ -2,7 +2,9 @@ package load
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -87,12 +89,34 @@ func (f Findings) stage() int {
 	return 1
 }
 
+// Error tells each mistake once: where it was made again follows below it, a
+// line for each place.
 func (f Findings) Error() string {
-	lines := make([]string, len(f))
-	for i, x := range f {
-		lines[i] = x.String()
+	type message struct{ text, hint string }
+	first := map[message]int{}
+	var out []string
+	for _, x := range f {
+		m := message{x.Text, x.Hint}
+		i, told := first[m]
+		if !told || x.Pos == "" {
+			first[m] = len(out)
+			out = append(out, x.String())
+			continue
+		}
+		out[i] += "\n\talso " + x.Pos + ": " + short(x.Path)
 	}
-	return strings.Join(lines, "\n")
+	return strings.Join(out, "\n")
+}
+
+// short is a path without what it shares with most others.
+func short(path string) string {
+	if _, rest, ok := strings.Cut(path, ".events."); ok {
+		return rest
+	}
+	if keys := strings.SplitN(path, ".", 3); len(keys) == 3 {
+		return keys[2]
+	}
+	return path
 }
 
 // explainer maps CUE's errors to the author's lines.
@@ -114,33 +138,77 @@ func (x explainer) explain(err error, root cue.Value) Findings {
 		text := fmt.Sprintf(format, args...)
 		raw := e.Path()
 		p, leaf := authorPath(raw)
+		checked := len(raw) > 0 && raw[0] == "checks" // its messages quote the manifest
 		// An unknown field is told by what it holds.
 		for strings.HasSuffix(text, "field not allowed") && len(p) > 1 && isIndex(p[len(p)-1]) {
 			p = p[:len(p)-1]
+		}
+		if m := lacking.FindStringSubmatch(text); m != nil {
+			p, text = append(p, m[1]), "field is required but not present"
+		}
+		unnamed := isUnnamed(p)
+		if unnamed {
+			p = p[:3]
 		}
 		f := Finding{Path: joinPath(p), Text: text}
 		node, pos := x.locate(p, e)
 		x.put(&f, pos)
 		f.node, f.mends = node, []string{f.Path}
-		f.Text, f.plain = plain(text, x.belongs(p))
-		if f.Hint = hint(root, p, leaf, text, node); f.Hint == "" {
-			f.Hint = shape(f.Text, node)
+		f.Text, f.plain = plain(text, x.belongs(p), node)
+		if unnamed {
+			f.Text, f.Hint, f.plain = "a surface stands under its name", "most hosts have one: surfaces: main: {title: ..., events: ...}", true
+		}
+		if m := packages.FindStringSubmatch(text); m != nil {
+			f = x.foreign(m)
+		}
+		if strings.HasSuffix(f.Path, ".claim.basis") && strings.Contains(text, `values "unexamined" and`) {
+			f.Text, f.Hint, f.plain = "a gap that is unexamined claims nothing", `leave claim out, or say what was found: gap: "no-event", "no-channel", "not-delivered" or "undocumented"`, true
+		}
+		if again := x.again(text, e); again != "" {
+			f.Text, f.Hint, f.plain = "written twice, and not the same: "+strings.TrimPrefix(text, "conflicting values "), again, true
+		}
+		// A check may say itself what to write.
+		if said, advice, ok := strings.Cut(f.Text, "; hint: "); ok {
+			f.Text, f.Hint = said, advice
+		}
+		if strings.HasSuffix(text, "import failed") {
+			f.Path, f.Text = "", x.imports(text) // the path is the package that wants it
+		}
+		for _, suggest := range []func() string{
+			func() string { return hint(root, p, leaf, text, node) },
+			func() string { return x.definition(text) },
+			func() string { return x.known(root, p, text) },
+			func() string { return shape(f.Text, p, node) },
+			func() string { return correct(f.Text, literal(node, "")) },
+			func() string { return example(f, p) },
+		} {
+			if f.Hint == "" {
+				f.Hint = suggest()
+			}
 		}
 		switch {
 		case f.unknownField():
 			if near, ok := strings.CutPrefix(f.Hint, "did you mean "); ok {
-				f.mends = append(f.mends, parent(f.Path)+"."+strings.TrimSuffix(near, "?"))
+				near, _, _ = strings.Cut(near, "?")
+				f.mends = append(f.mends, parent(f.Path)+"."+near)
 			}
-		case f.missingField():
-			f.within, f.node = node, nil // what is there is not at fault
+		case unnamed:
 		case discriminates(f) && len(p) > 1:
 			// The shape of a struct hangs on its kind: without it there is no
 			// saying what is wrong with the rest.
+			f.within = node
 			f.node, _ = x.locate(p[:len(p)-1], e)
 			f.mends = append(f.mends, parent(f.Path))
+		case f.missingField():
+			f.within, f.node = node, nil // what is there is not at fault
 		}
-		if v := literal(node, leaf); v != "" && leaf == "" && !strings.Contains(f.Text, v) && !strings.Contains(text, "required but not present") && !strings.Contains(text, "not allowed") {
+		if v := literal(node, leaf); v != "" && leaf == "" && !strings.Contains(f.Text, v) && !(checked && says(f.Text, v)) && !f.missingField() && !f.unknownField() && !cueOwn.MatchString(f.Text) && !strings.HasPrefix(f.Text, "undefined ") {
 			f.Text += ", not " + v
+		} else if kind := kindOf(node); strings.HasPrefix(f.Text, "must be ") && (kind == "list" || kind == "struct") && !strings.HasPrefix(f.Text, "must be a "+kind) {
+			f.Text += ", not a " + kind
+		}
+		if m := noEvent.FindStringSubmatch(f.Text); m != nil && f.Hint == "" {
+			f.Hint = fmt.Sprintf("if the host has it, add %q to nativeEvents", m[1])
 		}
 		// The whole vocabulary is noise once the likely word is known.
 		if f.Hint != "" {
@@ -217,7 +285,7 @@ func single(all Findings) Findings {
 // its struct depends.
 func discriminates(f Finding) bool {
 	switch f.Path[strings.LastIndexByte(f.Path, '.')+1:] {
-	case "kind", "style", "basis", "fidelity":
+	case "kind", "style", "basis", "fidelity", "gap":
 		return !f.unknownField()
 	}
 	return false
@@ -409,6 +477,19 @@ func elementField(f *ast.Field, v ast.Expr) *ast.Field {
 	return &ast.Field{Label: lbl, Value: f.Value}
 }
 
+// value is what the author wrote in a field, or as the element that it stands
+// for.
+func value(n *ast.Field) ast.Expr {
+	if l, ok := n.Value.(*ast.ListLit); ok {
+		for _, e := range l.Elts {
+			if e.Pos() == n.Label.Pos() {
+				return e
+			}
+		}
+	}
+	return n.Value
+}
+
 // structs lists the struct literals of an expression: a & {b} has one.
 func structs(x ast.Expr) []*ast.StructLit {
 	switch x := x.(type) {
@@ -430,7 +511,7 @@ func literal(n *ast.Field, leaf string) string {
 	if n == nil {
 		return ""
 	}
-	switch v := n.Value.(type) {
+	switch v := value(n).(type) {
 	case *ast.BasicLit:
 		return v.Value
 	case *ast.UnaryExpr:
@@ -439,6 +520,14 @@ func literal(n *ast.Field, leaf string) string {
 		}
 	}
 	return ""
+}
+
+// says tells whether a message names a value already, without its quotes.
+func says(text, v string) bool {
+	if u, err := strconv.Unquote(v); err == nil {
+		v = u
+	}
+	return v != "" && slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;:", r) }), v)
 }
 
 var listed = regexp.MustCompile(`(?:must be one of|known:|must be|is one of) ([A-Za-z0-9_@.*:/-]+(?:(?:, | or )[A-Za-z0-9_@.*:/-]+)*)`)
@@ -468,19 +557,31 @@ func hint(root cue.Value, p []string, leaf, text string, n *ast.Field) string {
 		return "a manifest imports github.com/flow-agents/flow-agents/schema, and CUE's own packages"
 	}
 	if m := unquoted.FindStringSubmatch(text); m != nil {
+		switch {
+		case m[1] == "schema":
+			return `below the package line stands import "github.com/flow-agents/flow-agents/schema"`
+		case strings.HasPrefix(m[1], "#"):
+			return "a definition is the schema's: schema." + m[1]
+		}
 		return "a word that is a value stands in quotes: \"" + m[1] + "\""
 	}
 	if strings.HasPrefix(text, "imported and not used") {
 		return "a host is described as hosts: ID: schema.#Host & {...}"
 	}
-	if strings.Contains(text, "field not allowed") && len(p) > 2 && grammar[p[len(p)-2]] != "" && nearest(fieldsAt(root, p[:len(p)-1]), p[len(p)-1]) == "" {
+	if strings.Contains(text, "field not allowed") && len(p) > 2 && grammar[p[len(p)-2]] != "" && Nearest(fieldsAt(root, p[:len(p)-1]), p[len(p)-1]) == "" {
 		return grammar[p[len(p)-2]]
 	}
 	if strings.Contains(text, "required but not present") && len(p) > 1 && p[len(p)-2] == "events" {
-		return fmt.Sprintf("map %s, or name the gap: %s: {kind: \"gap\", gap: \"no-event\", degradation: \"what the user loses\", claim: {basis: \"documented\", version: \"1.0.0\", on: \"2026-11\"}}", p[len(p)-1], p[len(p)-1])
+		return fmt.Sprintf("map %s, name the gap, or say that nobody has looked: %s: {kind: \"gap\", gap: \"unexamined\"}", p[len(p)-1], p[len(p)-1])
+	}
+	if strings.HasPrefix(text, "incomplete value ") {
+		return "write one value; a type, a choice or a reference to itself is none"
 	}
 	if strings.Contains(text, "field not allowed") && len(p) > 1 && root.Exists() {
-		if near := nearest(fieldsAt(root, p[:len(p)-1]), p[len(p)-1]); near != "" {
+		if near := Nearest(fieldsAt(root, p[:len(p)-1]), p[len(p)-1]); near != "" {
+			if eg := examples[near]; eg != "" && p[len(p)-1] != "on" {
+				return "did you mean " + near + "? As in " + eg
+			}
 			return "did you mean " + near + "?"
 		}
 		return ""
@@ -495,7 +596,7 @@ func hint(root cue.Value, p []string, leaf, text string, n *ast.Field) string {
 		return ""
 	}
 	if m := listed.FindStringSubmatch(text); m != nil {
-		if near := nearest(strings.FieldsFunc(m[1], func(r rune) bool { return r == ',' || r == ' ' }), word); near != "" {
+		if near := Nearest(strings.FieldsFunc(m[1], func(r rune) bool { return r == ',' || r == ' ' }), word); near != "" {
 			return "did you mean " + near + "?"
 		}
 	}
@@ -504,6 +605,116 @@ func hint(root cue.Value, p []string, leaf, text string, n *ast.Field) string {
 		return fmt.Sprintf("write %d", k*map[string]int{"ms": 1, "s": 1000, "m": 60_000}[ms[2]])
 	}
 	return ""
+}
+
+// again says where else a value was written that is written here as another.
+func (x explainer) again(text string, e cueerrors.Error) string {
+	if !strings.HasPrefix(text, "conflicting values ") || mismatch.MatchString(text) {
+		return ""
+	}
+	var places []token.Pos
+	for _, q := range cueerrors.Positions(e) {
+		if x.wrote(q) && x.literalAt(q) != nil && !slices.Contains(places, q) {
+			places = append(places, q)
+		}
+	}
+	if len(places) < 2 {
+		return ""
+	}
+	for i, q := range places {
+		places[i] = x.literalAt(q).Label.Pos()
+	}
+	slices.SortFunc(places, func(a, b token.Pos) int { return a.Offset() - b.Offset() })
+	last := places[len(places)-1]
+	return "keep one of the two; the other is at " + place(x.tree.name(last.Filename()), last)
+}
+
+// imports names the package that could not be imported; CUE names the one that
+// wants it.
+func (x explainer) imports(text string) string {
+	for _, f := range x.author.Files {
+		for s := range f.ImportSpecs() {
+			if s.Path != nil && strings.Contains(s.Path.Value, ".") && !strings.HasSuffix(s.Path.Value, `/flow-agents/schema"`) {
+				return s.Path.Value + ": import failed"
+			}
+		}
+	}
+	return text
+}
+
+// undefined is what CUE says of a name that a package lacks.
+var undefined = regexp.MustCompile(`^undefined field: (#?[A-Za-z]+)$`)
+
+// definition names the definition of the schema that was probably meant.
+func (x explainer) definition(text string) string {
+	m := undefined.FindStringSubmatch(text)
+	if m == nil || !x.schema.Exists() {
+		return ""
+	}
+	it, err := x.schema.Fields(cue.Definitions(true))
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for it.Next() {
+		names = append(names, it.Selector().String())
+	}
+	if near := Nearest(names, m[1]); near != "" {
+		return "did you mean schema." + near + "?"
+	}
+	return ""
+}
+
+// What CUE says of a struct without a field on which its shape depends, of a
+// folder with two packages, and the schema of an event outside nativeEvents.
+var (
+	lacking  = regexp.MustCompile(`^required field missing: ([A-Za-z]+)$`)
+	packages = regexp.MustCompile(`^found packages "([^"]+)" \(([^)]+)\) and "([^"]+)" \(([^)]+)\) in `)
+	noEvent  = regexp.MustCompile(` has no event ([^ ;]+); known: `)
+)
+
+// isUnnamed tells whether a path leads to a field of a surface that stands
+// where the surface's name belongs.
+func isUnnamed(p []string) bool {
+	return len(p) > 3 && p[0] == "hosts" && p[2] == "surfaces" && slices.Contains([]string{"title", "events", "payload", "env"}, p[3])
+}
+
+// foreign is a finding about a file of the folder that is in another package.
+func (x explainer) foreign(m []string) Finding {
+	pkg, file := m[1], m[2]
+	if pkg == "manifests" {
+		pkg, file = m[3], m[4]
+	}
+	f := Finding{Pos: file, Text: "the package of a manifest is manifests, not " + pkg}
+	for abs, name := range x.tree.shown {
+		if filepath.Base(abs) == file && filepath.Base(filepath.Dir(abs)) == "manifests" {
+			f.Pos = name + ":1:1"
+		}
+	}
+	return f
+}
+
+// known lists what may stand where an unknown field does, beside what the author
+// wrote there; or, if that hangs on a field that is missing, names that one.
+func (x explainer) known(root cue.Value, p []string, text string) string {
+	if !strings.HasSuffix(text, "field not allowed") || len(p) < 2 {
+		return ""
+	}
+	at := p[: len(p)-1 : len(p)-1]
+	var fields []string
+	for _, f := range fieldsAt(root, at) {
+		if _, depth := x.descend(append(at, f)); depth > len(at) {
+			continue
+		}
+		if f == "style" || f == "kind" || f == "gap" {
+			return fmt.Sprintf("without %s nothing else fits here: such as %s", f, examples[f])
+		}
+		fields = append(fields, f)
+	}
+	if len(fields) == 0 || len(fields) > 12 {
+		return ""
+	}
+	return "known here: " + strings.Join(fields, ", ")
 }
 
 // fieldsAt lists the fields that the schema knows at a place.
@@ -531,8 +742,8 @@ func fieldsAt(root cue.Value, at []string) []string {
 	return out
 }
 
-// nearest is the candidate within two edits of name, if there is one.
-func nearest(candidates []string, name string) string {
+// Nearest is the candidate within two edits of name, if there is one.
+func Nearest(candidates []string, name string) string {
 	best, d := "", 3
 	for _, k := range candidates {
 		if k == name {
