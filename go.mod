@@ -15,6 +15,7 @@ require (
 	go.yaml.in/yaml/v3 v3.0.5
 	go.yaml.in/yaml/v4 v4.0.0
 	golang.org/x/term v0.48.0
+	mvdan.cc/sh/v3 v3.14.1
 	sigs.k8s.io/yaml v1.4.0
 )
 
