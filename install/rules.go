@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/flow-agents/flow-agents/internal/spelling"
 	"github.com/flow-agents/flow-agents/runtime/settings"
 	"github.com/flow-agents/flow-agents/runtime/tables"
 	"github.com/flow-agents/flow-agents/runtime/workspace"
@@ -211,7 +212,7 @@ func near(words []string, got string) string {
 	got = strings.ToLower(got)
 	best, d := "", min(3, 1+len(got)/3)
 	for _, w := range words {
-		if n := distance(strings.ToLower(w), got); n < d {
+		if n := spelling.Distance(strings.ToLower(w), got); n < d {
 			best, d = w, n
 		}
 	}
@@ -221,26 +222,4 @@ func near(words []string, got string) string {
 		}
 	}
 	return best
-}
-
-// distance is how many letters have to be put in, taken out or replaced to make
-// one word the other.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diag := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := diag
-			if a[i-1] != b[j-1] {
-				cost++
-			}
-			diag = row[j]
-			row[j] = min(row[j]+1, row[j-1]+1, cost)
-		}
-	}
-	return row[len(b)]
 }

@@ -155,12 +155,12 @@ func folded(dir string, drifts []fileset.Drift) []string {
 	}
 	var out []string
 	for _, d := range drifts {
-		k := key(d)
-		switch n := count[k]; {
-		case n <= many:
-			out = append(out, fmt.Sprintf("%-8s%s", d.Kind, path.Join(dir, d.Path)))
-		case !slices.Contains(out, fmt.Sprintf("%s/ (%d files)", k, n)):
-			out = append(out, fmt.Sprintf("%s/ (%d files)", k, n))
+		line := fmt.Sprintf("%-8s%s", d.Kind, path.Join(dir, d.Path))
+		if n := count[key(d)]; n > many {
+			line = fmt.Sprintf("%s/ (%d files)", key(d), n)
+		}
+		if !slices.Contains(out, line) {
+			out = append(out, line)
 		}
 	}
 	return out

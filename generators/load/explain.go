@@ -14,6 +14,8 @@ import (
 	"cuelang.org/go/cue/build"
 	cueerrors "cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/token"
+
+	"github.com/flow-agents/flow-agents/internal/spelling"
 )
 
 // A Finding is one mistake in a manifest.
@@ -749,30 +751,9 @@ func Nearest(candidates []string, name string) string {
 		if k == name {
 			continue
 		}
-		if n := distance(strings.ToLower(k), strings.ToLower(name)); n < d && n < len(name) {
+		if n := spelling.Distance(strings.ToLower(k), strings.ToLower(name)); n < d && n < len(name) {
 			best, d = k, n
 		}
 	}
 	return best
-}
-
-// distance is the Levenshtein distance of two short words.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diag := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := diag
-			if a[i-1] != b[j-1] {
-				cost++
-			}
-			diag = row[j]
-			row[j] = min(row[j]+1, row[j-1]+1, cost)
-		}
-	}
-	return row[len(b)]
 }
